@@ -36,7 +36,9 @@ const baseline = process.argv.includes("--baseline");
 if (baseline && !target.endsWith("x64")) fail("--baseline is for x64 only");
 const outfile = resolve(option("outfile") ?? (target === host ? "dist/skep" : `dist/skep-${target}`));
 
-/** The native add-ons of the target: embedded as files, unpacked and loaded by src/process/addons.ts at their first use. */
+/**
+ * The target's native add-ons: embedded as files, and unpacked and loaded by src/process/addons.ts at their first use.
+ */
 const ADDONS = {
   sqlite: resolve(`node_modules/better-sqlite3/prebuilds/${target}.node`),
   kuzu: resolve(`node_modules/kuzu/prebuilt/kuzujs-${target}.node`),
@@ -68,8 +70,8 @@ const natives: BunPlugin = {
           module.exports = loadAddon({ name: ${text(name)}, sha256: ${text(sha256(file))}, embedded });`,
       };
     });
-    // What Skep never reaches of the Docker client: engines over ssh, native and not on every machine, and BuildKit's
-    // sessions, whose gRPC is half a megabyte to load.
+    // Parts of the Docker client that Skep never uses: engines over ssh, whose native module does not exist for every
+    // machine, and BuildKit's sessions, whose gRPC takes half a megabyte to load.
     build.onResolve({ filter: /^(cpu-features|ssh2|@grpc\/.*|protobufjs)$/ }, ({ path }) => ({
       path,
       namespace: "absent",
@@ -78,7 +80,7 @@ const natives: BunPlugin = {
   },
 };
 
-/** The dashboard's files, in place of the folder that a server run from the sources reads. */
+/** Embeds the dashboard's files; a server run from source reads them from a folder. */
 const dashboard: BunPlugin = {
   name: "dashboard",
   setup(build) {
@@ -86,7 +88,7 @@ const dashboard: BunPlugin = {
   },
 };
 
-/** The database of new instances, in place of making it at each first start. */
+/** Embeds the database of new instances, so that no first start must create it. */
 const newDatabase: BunPlugin = {
   name: "new-database",
   setup(build) {
@@ -98,7 +100,7 @@ function sha256(path: string): string {
   return new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex");
 }
 
-/** Now, or the time that `SOURCE_DATE_EPOCH` (seconds) gives: with it, the same sources make the same bytes. */
+/** Build time: now, or what `SOURCE_DATE_EPOCH` says (seconds), so that the same sources give the same bytes. */
 function builtAt(): Date {
   const seconds = process.env.SOURCE_DATE_EPOCH;
   return seconds ? new Date(Number(seconds) * 1_000) : new Date();
@@ -116,16 +118,16 @@ const result = await Bun.build({
     outfile,
     autoloadDotenv: false,
     autoloadBunfig: false,
-    // What only a start runs is not worth compiling; src/process/jit.ts says when that is over.
+    // Code that only a start runs is not worth compiling; src/process/jit.ts ends this mode after the start.
     jitPolicy: 8,
-    // The code of a start is together, recorded by scripts/start-order.ts.
+    // Puts the code that a start runs together, in the order recorded by scripts/start-order.ts.
     bytecodeOrder: target === host && "scripts/start.order",
   },
-  // What is imported when it is first used costs nothing until then: neither reading nor memory.
+  // Code that is imported at its first use costs neither reading time nor memory until then.
   splitting: true,
   minify: { whitespace: true, syntax: true, identifiers: false },
   sourcemap: "none",
-  // Parsed ahead, as start-up is mostly parsing otherwise; such code runs on the system it was made on only.
+  // Bytecode, because a start is mostly parsing otherwise. It only runs on the system that produced it.
   bytecode: target === host,
   format: "esm",
   plugins: [natives, dashboard, newDatabase],
@@ -134,7 +136,7 @@ const result = await Bun.build({
     SKEP_COMMIT: JSON.stringify(commit),
     SKEP_BUILT_AT: JSON.stringify(builtAt().toISOString()),
     "process.env.NODE_ENV": '"production"',
-    // Else the folder of this build would be in the executable, and another folder would make other bytes.
+    // Otherwise the executable would contain this build's folder, and builds in other folders would differ.
     __dirname: '"/"',
     __filename: '"/"',
   },

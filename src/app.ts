@@ -1,4 +1,6 @@
-/** The server: parts under every feature → features → HTTP. What a feature brings is in its own folder. */
+/**
+ * Puts the server together: the parts below every feature, the features, then HTTP. Features live in their own folders.
+ */
 import { createGit } from "./adapter/git.ts";
 import { createAgentImages } from "./adapter/sandbox/docker/agent-image.ts";
 import { createImages } from "./adapter/sandbox/docker/image.ts";
@@ -21,7 +23,7 @@ export type App = Awaited<ReturnType<typeof createApp>>;
 /** The agents' images, for commands that need no server. */
 export const openImages = (config: Config) => createImages({ docker: engineOf(config) });
 
-/** Looks at what a server would need. `server` finds the one that runs. */
+/** Checks what a server needs. `server` finds the running server. */
 export const openDoctor = (config: Config, server: DoctorDeps["server"]) =>
   createDoctor({
     config,
@@ -36,11 +38,14 @@ function doctorsEngine(config: Config) {
 }
 
 export interface AppOptions extends Replacements {
-  /** The product's features, and what a test adds. */
+  /** The product's features, plus those that a test adds. */
   features?: FeatureList<ProductServices>;
 }
 
-/** Everything but HTTP, not started. `close` releases it. @throws Problem when a part cannot be opened. */
+/**
+ * Creates everything except HTTP, without starting it. `close` releases it. @throws Problem when a part cannot be
+ * opened.
+ */
 export async function openHouse(config: Config, { features = FEATURES, ...replaced }: AppOptions = {}) {
   const core = openCore(config, replaced);
   try {
@@ -71,7 +76,7 @@ export async function openHouse(config: Config, { features = FEATURES, ...replac
   }
 }
 
-/** A server that has just started is asked first whether it is well. */
+/** How long `resume` waits, in ms, so that a new server can first answer whether it is healthy. */
 const RESUME_MS = 10;
 
 /** Opens everything and listens. @throws Problem with the remedy when a part cannot start; nothing stays open then. */

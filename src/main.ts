@@ -1,4 +1,7 @@
-/** argv → command. The workers start without loading the rest: they are started often, and asked at once. */
+/**
+ * Dispatches the command line to a command. Workers load nothing else, because they are started often and must answer
+ * immediately.
+ */
 import { compileFromNowOn } from "./process/jit.ts";
 import { endWithParent } from "./process/parent.ts";
 

@@ -1,4 +1,4 @@
-/** One description of the API for everybody who asks it: a field that it no longer has compiles nowhere. */
+/** All users of the API share one description of it, so code that uses a removed field does not compile. */
 import { afterAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ const ROOT = resolve(import.meta.dir, "../..");
 const copy = mkdtempSync(join(tmpdir(), "skep-types-"));
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
-/** Who reads the field of a run, and the file that does. */
+/** Who reads the field of a run, and in which file. */
 const SIDES = {
   "the command line": "src/cli/resource/runs.ts",
   "the dashboard": "src/web/page/home/renamed-field.ts",
@@ -23,7 +23,7 @@ export const pipelineOf = async (server: TestServer, id: string): Promise<string
   (await server.client().call("GET", \`/v1/runs/\${id}\`)).pipeline_id;
 `;
 
-/** @returns what the compiler says of these files of the copy. */
+/** Type-checks these files of the copy. @returns the compiler's output. */
 function compile(name: string, extended: string, files: readonly string[]): string {
   const config = join(copy, `${name}.json`);
   writeFileSync(config, JSON.stringify({ extends: `./${extended}`, include: [], files }));

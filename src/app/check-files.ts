@@ -1,4 +1,4 @@
-/** Files of pipelines, agents and skills, checked in place, before any server has read them. */
+/** Checks files of pipelines, agents and skills in place, without a server. */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { isSlug } from "../core/ids.ts";
@@ -12,14 +12,14 @@ import { TEXT_FILE_BYTES } from "../store/text-folder.ts";
 interface CheckedFile {
   file: string;
   kind: "pipeline" | "agent" | "skill" | "unknown";
-  /** In the order of the text; empty when the file is right. */
+  /** Problems in the order of the text; empty when the file is valid. */
   problems: SourceProblem[];
 }
 
 const FORMAT = { read: readFrontMatter, update: updateFrontMatter };
 const at = (message: string): SourceProblem => ({ line: 1, column: 1, pointer: "", message });
 
-/** Checks files, and those below folders. What is not a file is a problem of its own. */
+/** Checks files, and the files below folders. A path without a file gives a problem of its own. */
 export function checkFiles(paths: readonly string[]): CheckedFile[] {
   return paths.flatMap((path) => {
     const found = statSync(path, { throwIfNoEntry: false });
@@ -28,7 +28,7 @@ export function checkFiles(paths: readonly string[]): CheckedFile[] {
   });
 }
 
-/** What looks like one of Skep's files: YAML and Markdown in the places that the server reads. */
+/** Files that look like Skep's: YAML and Markdown in the places that the server reads. */
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((path) => !/(^|\/)(\.|node_modules\/)/.test(path))
@@ -72,7 +72,7 @@ function problemsOf(kind: CheckedFile["kind"], file: string, text: string): Sour
   }
 }
 
-/** The agents beside a folder of pipelines: steps may name no others. */
+/** The agents next to a folder of pipelines; steps may only name these. */
 function knownBeside(path: string): { agents: Set<string> } {
   const root = dirname(dirname(path));
   return { agents: new Set(readdirSync(root).filter((name) => existsSync(join(root, name, "AGENT.md")))) };

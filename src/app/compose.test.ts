@@ -7,7 +7,7 @@ import { type FeatureList, noFeatures } from "./compose.ts";
 
 const API = { serve() {}, document: () => ({}), call: async () => new Response() };
 
-/** The parts that composing itself uses; `logged` gets the log's lines. */
+/** The core parts that composing uses; `logged` receives the messages of the log. */
 function coreOf(logged: string[] = []): Omit<Core, "contributions"> {
   const log = pino({ level: "debug" }, { write: (line: string) => void logged.push(JSON.parse(line).msg) });
   return { log } as unknown as Omit<Core, "contributions">;

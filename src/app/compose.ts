@@ -1,4 +1,4 @@
-/** Puts features together: a typed list of definitions, and the result: the composed product. Names no feature. */
+/** Puts features together: a typed list of definitions, and the composed product. It names no feature itself. */
 
 import { SomeFailed } from "../core/act-on-each.ts";
 import { messageOf, unavailable } from "../core/errors.ts";
@@ -12,20 +12,20 @@ import { createHousekeeping } from "./housekeeping.ts";
 
 type AnyDefinition = FeatureDefinition<string, never, unknown>;
 
-/** Features in order. Each may need the services of those before it, which TypeScript checks. */
+/** Features in order. Each may use the services of those before it, which TypeScript checks. */
 export interface FeatureList<Services, Event extends EventDefinition = EventDefinition> {
-  /** @throws Error when the name is taken. */
+  /** Adds a feature. @throws Error when its name is taken. */
   with<Name extends string, Service, E extends EventDefinition>(
     definition: FeatureDefinition<Name, Core & Services, Service, E>,
   ): FeatureList<Services & { readonly [K in Name]: Service }, Event | E>;
-  /** Every kind of event, in the order of the features. */
+  /** All kinds of events, in the order of the features. */
   readonly events: readonly Event[];
-  /** Creates them one after another. When one fails, what those before it hold is released. */
+  /** Creates the features one after another. When one fails, the resources of those before it are released. */
   create(core: Omit<Core, "contributions">, api: Api, patience?: Patience): Promise<Composition<Services>>;
 }
 
 export interface Api {
-  /** Takes the routes of all features, in their order. @param assertOn throws Problem 503 for a feature that is off. */
+  /** Accepts the routes of all features, in order. @param assertOn throws Problem 503 for a feature that is off. */
   serve(routes: readonly OwnedRoutes[], assertOn: (feature: string) => void): void;
   /** Makes the OpenAPI document of all routes. */
   document(events: EventCatalogue): Record<string, unknown>;
@@ -34,22 +34,25 @@ export interface Api {
 }
 
 interface Patience {
-  /** A feature that takes longer to start is off, and those below it start; ms. */
+  /** How long a feature may take to start, in ms. After that it is off, and the features below it start. */
   startMs: number;
-  /** A feature that takes longer to stop or close is named in the log; ms. */
+  /** How long a feature may take to stop or close, in ms, before the log names it. */
   slowMs: number;
 }
 
 interface Composition<Services> {
   readonly services: Services;
   readonly contributions: Contributions;
-  /** Starts the features in order, then their duties. A feature that fails is off. @throws what the data folder's disk refuses. */
+  /**
+   * Starts the features in order, then their timed duties. A feature that fails is off. @throws errors of the data
+   * folder's disk.
+   */
   start(): Promise<void>;
-  /** Lets all features continue what the last process left. What fails is logged and reported. */
+  /** Lets all features continue what the last process left. Failures are logged and reported. */
   resume(): Promise<void>;
-  /** Ends background work in reverse order. What fails or hangs is logged, and the others continue. */
+  /** Ends background work in reverse order. Failures and delays are logged, and the others continue. */
   stop(): Promise<void>;
-  /** Releases in reverse order what the features hold. */
+  /** Releases the features' resources in reverse order. */
   close(): Promise<void>;
 }
 
@@ -102,7 +105,7 @@ async function createComposition<Services>(
       if (isOff(name)) throw featureOff(name);
     },
   );
-  /** @throws the error when it is not the feature's own. */
+  /** Records a feature's failure. @throws the error when it is a failure of storage and not of the feature. */
   const note = (feature: string, when: StartFailure["when"], error: unknown): void => {
     const cause = error instanceof SomeFailed ? error.cause : error;
     if (when === "start" && isStorageFailure(cause)) throw cause;
@@ -131,7 +134,7 @@ async function createComposition<Services>(
           try {
             if (!isOff(name)) await feature.resume?.();
           } catch (error) {
-            // What a stop has cut short is continued at the next start.
+            // Work that a stop cuts short is continued at the next start.
             if (!isStopping) note(name, "resume", error);
           }
         }),
@@ -166,7 +169,7 @@ const findingOf = ({ feature, when, message, isOff }: StartFailure): Finding =>
       : "see the server's log, restart it, and report the trace if it happens again",
   );
 
-/** What a feature finds about itself; a check that fails is a finding, and does not hide those of the others. */
+/** A feature's findings about itself. A check that fails becomes a finding, so it does not hide the others'. */
 async function findingsOf(name: string, { checks }: Feature): Promise<Finding[]> {
   try {
     return (await checks?.()) ?? [];
@@ -182,7 +185,7 @@ interface Sum {
   failures: readonly StartFailure[];
 }
 
-/** What all features bring together, read when it is asked for. */
+/** What all features contribute together; each part is read when it is requested. */
 function sumOf({ features, definitions, api, failures }: Sum): Contributions {
   const all = (): Feature[] => {
     if (features.size < definitions.length)
@@ -230,7 +233,7 @@ function sumOf({ features, definitions, api, failures }: Sum): Contributions {
   };
 }
 
-/** @throws what `work` throws, and Error when it is not done in time; what it throws later is nobody's. */
+/** Waits for `work`. @throws its error, or an Error when it takes too long; errors after that are ignored. */
 async function inTime(work: void | Promise<void>, ms: number): Promise<void> {
   if (work === undefined) return;
   let timer: Timer | undefined;

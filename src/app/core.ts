@@ -1,4 +1,4 @@
-/** The parts under every feature: configuration, data folder, database, bus, keys, and what HTTP shares. */
+/** The parts below every feature: configuration, data folder, database, bus, keys, and what HTTP shares. */
 import { createAddressGuard } from "../adapter/address-guard.ts";
 import { dockerEndpoint } from "../adapter/docker/endpoint.ts";
 import { connectFound } from "../adapter/docker.ts";
@@ -32,14 +32,14 @@ import { databasePath, openStore, type Store } from "../store/store.ts";
 import { createTextWork } from "../text/client.ts";
 import { createExtractor } from "../text/extractor.ts";
 
-/** What tests put in place of the real parts. */
+/** Parts that tests replace. */
 export type Replacements = Core["replaced"] & { clock?: Clock; log?: Logger; store?: Store };
 
 export type CoreParts = Awaited<ReturnType<typeof openCore>>;
 
 export const engineOf = ({ dockerHost, dockerHosts, dockerCertPath, hostEnv }: Config) =>
   connectFound(() => {
-    // Of several, the first is also the one for tool servers and images, unless another is named for that.
+    // With several engines, the first is also used for tool servers and images, unless another is named for that.
     const first = readDockerHosts(dockerHosts)?.[0];
     const [host, certPath] = first && !dockerHost ? [first.address, first.tls] : [dockerHost, dockerCertPath];
     const [home, runtimeDir] = [hostEnv["HOME"], hostEnv["XDG_RUNTIME_DIR"]];
@@ -111,7 +111,7 @@ interface OwnStore {
   folder: DataFolder;
   clock: Clock;
   log: Logger;
-  /** The lock is given back when the database cannot be opened. */
+  /** Releases the lock when the database cannot be opened. */
   unlock(): void;
 }
 
@@ -132,7 +132,7 @@ function openOwnStore({ folder, clock, log, unlock }: OwnStore): Store {
 
 const NAMED = 10;
 
-/** Logs what others could have read in the data folder. */
+/** Logs what other users could have read in the data folder. */
 function logExposed({ root, exposed: { closed, failed } }: DataFolder, log: Logger): void {
   if (closed.length > 0)
     log.warn(

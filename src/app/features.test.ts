@@ -1,4 +1,4 @@
-/** A feature is one folder and one line: whatever it brings is carried out, and nobody else names it. */
+/** A feature is one folder and one line: everything that it contributes takes effect, and no other code names it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../core/clock.ts";
 import { retentionDuty } from "../feature/admin/retention.ts";
@@ -111,7 +111,7 @@ describe("a feature added with one line", () => {
     expect(await rig.ended(rig.create("p").id)).toMatchObject({ status: "succeeded" });
     expect(rig.events().filter(({ kind }) => kind === "bell_rung")).toMatchObject([{ data: { times: 2 } }]);
     await rig.close();
-    // Old rows are removed on a timer, which may have run already.
+    // A timer removes old rows, and may have run already.
     expect(diary.calls.filter((call) => call !== "pruned")).toEqual(["start", "stop", "close"]);
   });
 });

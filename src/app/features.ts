@@ -1,4 +1,4 @@
-/** Every feature of the product, one line each. A feature may need those above it. */
+/** Every feature of the product, one line each. A feature may use those above it. */
 
 import { activation } from "../feature/activation/feature.ts";
 import { admin } from "../feature/admin/feature.ts";
@@ -144,5 +144,5 @@ export const FEATURES = noFeatures()
   .with(dashboard)
   .with(docs);
 
-/** What every list that the product is made of brings at least. */
+/** Services of the product's features; any list of features for the product provides at least these. */
 export type ProductServices = typeof FEATURES extends FeatureList<infer Services, infer _> ? Services : never;

@@ -1,13 +1,13 @@
-/** Work done on a timer: each duty soon after the start and then at its interval, never twice at once. */
+/** Runs duties on a timer: each soon after the start and then at its interval, never twice at the same time. */
 import type { Logger } from "../core/log.ts";
 import type { Duty } from "../feature/feature.ts";
 
-/** The first round waits until the server has started. */
+/** The first round waits, in ms, until the server has started. */
 const FIRST_MS = 2_000;
-/** Between two duties: requests have their turn, in each later round too. */
+/** Time between two duties, in ms, so that requests get their turn; it also separates them in later rounds. */
 const APART_MS = 50;
 
-/** What a duty throws is logged and it is tried again at its next time. */
+/** A duty's error is logged, and the duty runs again at its next time. */
 export function createHousekeeping(log: Logger, duties: readonly Duty[]) {
   const stopped = new AbortController();
   const underWay = new Map<string, Promise<void>>();
@@ -45,7 +45,7 @@ export function createHousekeeping(log: Logger, duties: readonly Duty[]) {
     );
 
   return {
-    /** Starts nothing more; aborts what is under way and waits for it. */
+    /** Starts no further duties; aborts the running ones and waits for them. */
     async stop(): Promise<void> {
       stopped.abort();
       for (const timer of timers) clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** HTTP over the features' routes: the gate in front, and the socket. */
+/** Connects the features' routes to HTTP: the gate in front of them, and the socket. */
 import { lazy } from "../core/lazy.ts";
 import { createTurnQueue } from "../core/turns.ts";
 import { BUILD } from "../core/version.ts";
@@ -20,11 +20,11 @@ import type { CoreParts } from "./core.ts";
 const openApi = lazy((): typeof import("../http/openapi.ts") => require("../http/openapi.ts"));
 
 interface HttpApi extends Api {
-  /** The routes that were taken. */
+  /** The routes that `serve` received. */
   table(): RouteTable;
 }
 
-/** What features' routes are given to. */
+/** The API that features give their routes to. */
 export function apiOf({ config, idempotency, log, masking, site, store }: CoreParts): HttpApi {
   const assertRole = createProjectGate(store);
   const deps = { store, idempotency, log, masking, assertRole, checkAnswers: config.checkAnswers || !BUILD.compiled };
@@ -44,14 +44,14 @@ export function apiOf({ config, idempotency, log, masking, site, store }: CorePa
   };
 }
 
-/** Who callers are and what is counted of them is known by features. */
+/** Features know who callers are and count their requests. */
 interface HttpNeeds {
   accounts: Pick<Auth, "accounts">;
   engine: Pick<EngineService, "executionOf">;
   admin: { countRequest: NonNullable<GateDeps["count"]> };
 }
 
-/** A server that has just started answers first whether it is well, and makes the rest of its routes after that. */
+/** A new server first answers whether it is healthy, and creates its other routes after this time (ms). */
 const REST_MS = 150;
 
 /** Listens. @throws Problem when it cannot. */

@@ -1,4 +1,4 @@
-/** What the features would say to `skep doctor`, read from a data folder that no server works on. Changes nothing. */
+/** The features' findings for `skep doctor`, read from a data folder without a running server. Changes nothing. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { createCatalogue } from "../adapter/model/catalogue.ts";
@@ -24,7 +24,7 @@ const KINDS = [
   ["skills", "skill"],
 ] as const;
 
-/** Findings about the team's files, and about the models that the settings and agents name. */
+/** Findings about the team's files, and about the models named in settings and agents. */
 export function offlineChecks(config: Config): Finding[] {
   const folder = join(config.data, "agents");
   if (!existsSync(folder))
@@ -51,7 +51,7 @@ function modelsOf(config: Config, folder: string): Finding[] {
     store = openStoreToRead(path, systemClock);
     return modelFindings({ ...servicesOver(store, config), agents: { files: () => agentsIn(folder) } });
   } catch (error) {
-    // A damaged database, or one of another version, has a finding of its own.
+    // A damaged database, or one of another version, has its own finding.
     return [unknownModels(`cannot be read from the database: ${messageOf(error)}`, "skep serve")];
   } finally {
     store?.close();
@@ -62,7 +62,7 @@ function servicesOver(store: Store, { providerEnv, authRequired }: Config) {
   const clock = systemClock;
   const audit = createAudit(store, clock);
   const isProvider = (id: string) => providerEntry(id) !== undefined;
-  // Nothing is changed here.
+  // Nothing is changed here, so the folder needs no check.
   const settings = createSettings({ store, clock, audit, isProvider, assertBackupFolder: () => {} });
   const overrides = providerOverrides(store, (id) => providerEntry(id)?.priceId !== undefined);
   const catalogue = createCatalogue({ clock, overrides });
@@ -74,7 +74,7 @@ function servicesOver(store: Store, { providerEnv, authRequired }: Config) {
     providerEnv,
     normalizeBaseUrl,
     splitModel,
-    // Keys are not opened: that they can be is a check of its own.
+    // Keys are not decrypted here: another check tests that they can be.
     sealer: createSealer(() => new Uint8Array(32)),
     localUser: !authRequired,
     defaultModel: settings.defaultModel,

@@ -1,4 +1,7 @@
-/** What it gives, or undefined where it throws: for what may be missing or damaged, when it does not matter why. */
+/**
+ * Returns what `act` returns, or undefined when it throws. For data that may be missing or damaged when the reason does
+ * not matter.
+ */
 export function attempt<T>(act: () => T): T | undefined {
   try {
     return act();

@@ -1,4 +1,4 @@
-/** Which folders of a home an environment may keep. */
+/** Which folders of a home an environment may keep as caches. */
 import { expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { Caches, whyNoCaches } from "./caches.ts";

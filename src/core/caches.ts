@@ -1,9 +1,12 @@
-/** Folders of a sandbox's home that are kept from one work to the next: what package managers have downloaded. */
+/**
+ * Folders of a sandbox's home that are kept from one piece of work to the next: what package managers have downloaded.
+ */
 import { Type as t } from "@sinclair/typebox";
 
 /**
- * A closed list: none of it lies in another of it, and nothing in it is run or read as configuration by a shell or a tool that
- * does not look for a cache there. Any other tool can be told by a variable to use a folder of `~/.cache`.
+ * A closed list. No folder in it lies inside another. Shells and tools do not run files in these folders or read them
+ * as configuration, unless they look for a cache there. An environment variable can point any other tool to a folder of
+ * `~/.cache`.
  */
 const PLACES = [
   String.raw`\.cache/[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}`,
@@ -34,13 +37,13 @@ export const Caches = t.Array(
   },
 );
 
-/** Whose the caches of set-ups are: no person's, so that only set-ups of the project have them. */
+/** Owner of the caches of setups. It is no person, so only the project's setups share them. */
 export const SET_UP_CACHES = "set-up";
 
-/** As a sandbox is given it: without the home. */
+/** Paths relative to the home, as a sandbox gets them. */
 export const belowHome = (caches: readonly string[]): string[] => caches.map((path) => path.slice(2));
 
-/** Why nothing is kept here, with what to do instead; undefined where it is. */
+/** Says why caches are not kept here, and what to do instead; undefined when they are kept. */
 export function whyNoCaches(
   { sandbox, dockerHosts }: { sandbox: string; dockerHosts: readonly string[] },
   hasEngine: boolean,

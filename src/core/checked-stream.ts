@@ -1,23 +1,26 @@
 /**
- * Answers from outside on their way to a library that parses them: bounded and checked piece by piece, and handed on in
- * turns, so that neither a flood nor an endless line reaches the library, or holds up others.
+ * Checks answers from outside on their way to a library that parses them. They are limited and checked piece by piece,
+ * and passed on in turns. So neither a flood nor an endless line reaches the library or blocks other work.
  */
 import { jsonFault } from "./json-reader.ts";
 import { createLineSplitter, type Line } from "./line-splitter.ts";
 import { takeTurns } from "./turns.ts";
 
 interface EventChecks {
-  /** Of one event. */
+  /** Limit of one event. */
   maxBytes: number;
-  /** @returns what is handed on instead, undefined for nothing. What it throws ends the stream. */
+  /** @returns the data to pass on, undefined for none. An error that it throws ends the stream. */
   take(data: string, event: string): string | undefined;
-  /** An event was longer than that. @returns what is handed on instead. What it throws ends the stream. */
+  /**
+   * Called for an event longer than `maxBytes`. @returns the data to pass on instead. An error that it throws ends the
+   * stream.
+   */
   tooLong(line: Line): string | undefined;
-  /** The same as soon as that is seen, of a stream that ends by it. */
+  /** Called as soon as a line becomes too long, to end the stream by throwing. */
   exceeded?(): never;
 }
 
-/** A stream of server-sent events, cut into whole events, without comments and empty lines. */
+/** Passes on a stream of server-sent events as whole events, without comments and empty lines. */
 export function checkedEvents(body: ReadableStream<Uint8Array>, checks: EventChecks): ReadableStream<Uint8Array> {
   let [bytes, name] = [0, ""];
   let others: string[] = [];
@@ -32,7 +35,7 @@ export function checkedEvents(body: ReadableStream<Uint8Array>, checks: EventChe
     if (bytes === 0) return;
     if (long) write(checks.tooLong(long));
     else if (data.length > 0) write(checks.take(data.join("\n"), name));
-    // The time until a reconnection, and where it goes on.
+    // An event without data still sets the reconnection time and the last event's id.
     else if (others.length > 0) out.push(...others, "", "");
     [bytes, name, others, data, long] = [0, "", [], [], undefined];
   };
@@ -43,7 +46,7 @@ export function checkedEvents(body: ReadableStream<Uint8Array>, checks: EventChe
     onLine(line) {
       if (line.bytes === 0) return endEvent();
       if (line.text.startsWith(":")) return;
-      // A line costs more than its characters.
+      // Each line costs memory beyond its characters.
       bytes += line.bytes + LINE_BYTES;
       if (bytes > checks.maxBytes) {
         long ??= { ...line, bytes };
@@ -60,7 +63,7 @@ export function checkedEvents(body: ReadableStream<Uint8Array>, checks: EventChe
   });
   return throughTurns(body, {
     add: lines.add,
-    // An event that nothing ended is none.
+    // An incomplete event at the end is dropped.
     end() {},
     taken() {
       const text = out.join("\n");
@@ -74,15 +77,15 @@ const LINE_BYTES = 16;
 const FIELDS = new Set(["event", "id", "retry"]);
 
 interface TextChecks {
-  /** Of the whole answer. */
+  /** Limit of the whole answer. */
   maxBytes: number;
-  /** @returns what is handed on instead. What it throws ends the stream. */
+  /** @returns the text to pass on. An error that it throws ends the stream. */
   take(text: string): string;
-  /** The answer is longer than that, or broke off. @returns what is handed on instead. */
+  /** Called for an answer that is too long or broke off. @returns the text to pass on instead. */
   unreadable(why: string): string;
 }
 
-/** An answer that is one text. */
+/** Checks an answer that is a single text. */
 export function checkedText(body: ReadableStream<Uint8Array>, checks: TextChecks): ReadableStream<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -110,15 +113,17 @@ export function checkedText(body: ReadableStream<Uint8Array>, checks: TextChecks
 }
 
 interface AnswerBounds {
-  /** Of the whole answer; of a stream of events none. */
+  /** Limit of the whole answer; not applied to a stream of events. */
   maxBytes: number;
-  /** Of one event of a stream. */
+  /** Limit of one event of a stream. */
   eventBytes?: number;
-  /** See `core/json-reader.ts`. */
+  /** The most JSON values; see `core/json-reader.ts`. */
   values?: number;
 }
 
-/** An answer whose reader cannot be told what is too much: its body fails there, with words for people. */
+/**
+ * Limits an answer whose reader cannot limit it itself. An answer that is too large fails with a message for people.
+ */
 export function checkedAnswer(answer: Response, { maxBytes, eventBytes = maxBytes, values }: AnswerBounds): Response {
   if (answer.body === null) return answer;
   const type = answer.headers.get("content-type") ?? "";
@@ -143,19 +148,19 @@ export function checkedAnswer(answer: Response, { maxBytes, eventBytes = maxByte
 }
 
 interface Step {
-  /** @returns false when nothing more is wanted. */
+  /** @returns false when no further input is wanted. */
   // biome-ignore lint/suspicious/noConfusingVoidType: most steps want all there is.
   add(piece: Uint8Array): boolean | void;
   end(): void;
-  /** The stream broke off. Without it, that is an error. */
+  /** Called when the stream breaks off. Without this handler, that is an error. */
   broken?(): void;
-  /** What is to be handed on by now. */
+  /** The output that is ready to be passed on. */
   taken(): Uint8Array | undefined;
 }
 
 const PIECE_BYTES = 64 * 1024;
 
-/** Reads no faster than it is read, and never more than a piece without a pause. */
+/** Reads only as fast as its reader, and pauses after each piece so that other work gets a turn. */
 function throughTurns(body: ReadableStream<Uint8Array>, step: Step): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   const turn = takeTurns();

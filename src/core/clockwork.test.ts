@@ -6,7 +6,7 @@ let clockwork: Clockwork;
 afterEach(() => clockwork.stop());
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A source with a list of times; `ran` resolves when so many were run. */
+/** A source with a list of times; `ran` resolves once that many were run. */
 function source(times: number[]) {
   const done: number[] = [];
   const waiting: (() => void)[] = [];

@@ -1,24 +1,30 @@
 /**
- * One timer for everything that is due at some time. Each source says when its next thing is due; the clockwork sleeps
- * until the earliest and then lets the sources do what is due. Nothing is scanned meanwhile.
+ * One timer for everything that is due at some time. Each source says when it is next due; the clockwork sleeps until
+ * the earliest of these times and then runs the sources that are due. Nothing is polled in between.
  */
 import type { Clock } from "./clock.ts";
 
 interface DueSource {
   name: string;
-  /** When its next thing is due, ms since the epoch; null when nothing waits. Asked after each change and each run. */
+  /**
+   * When the source is next due, ms since the epoch; null when nothing is waiting. Asked after each change and each
+   * run.
+   */
   nextAt(): number | null;
-  /** Does what is due, for some milliseconds at most. It calls `again` to go on at once after others had their turn. */
+  /**
+   * Does what is due, for a few milliseconds at most. If work is left, it calls `again` to continue once others had
+   * their turn.
+   */
   run(again: () => void): void;
 }
 
 export type Clockwork = ReturnType<typeof createClockwork>;
 
-/** The longest sleep: the machine's clock may be set, or the machine may have slept. */
+/** The longest sleep, in ms. The machine's clock may be set, or the machine may have been suspended. */
 const LONGEST_MS = 60_000;
 const AGAIN_MS = 1_000;
 
-/** @param onError receives what a source threw; it is asked again a second later. */
+/** @param onError receives what a source threw; the source is asked again a second later. */
 export function createClockwork(clock: Clock, onError: (error: unknown, source: string) => void) {
   const dues = new Map<DueSource, number | null>();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -50,7 +56,7 @@ export function createClockwork(clock: Clock, onError: (error: unknown, source: 
       onError(error, source.name);
     }
     ask(source);
-    // What is still due waits for something else than the time, or failed.
+    // A source that is still due waits for something other than time, or failed: it is tried again in a second.
     const due = dues.get(source) ?? null;
     if (!isLeft && due !== null && due <= clock.now()) dues.set(source, clock.now() + AGAIN_MS);
   }
@@ -73,7 +79,7 @@ export function createClockwork(clock: Clock, onError: (error: unknown, source: 
         if (due !== null && due < wakesAt) sleepUntil(due);
       };
     },
-    /** From now on sources are asked; before, changes only wait. */
+    /** Starts asking the sources. Before this, changes have no effect. */
     start(): void {
       started = true;
       wake();

@@ -1,6 +1,6 @@
-/** What an option of the configuration is, and how its text is read. */
+/** Defines an option of the configuration and how its text is parsed. */
 
-/** How the text of an option becomes its value; undefined: it is not accepted. */
+/** Parses an option's text; undefined when the text is not accepted. */
 type Reader<T> = (text: string) => T | undefined;
 
 export interface Option<T> {
@@ -11,7 +11,7 @@ export interface Option<T> {
   accepts: string;
   default: T;
   read: Reader<T>;
-  /** Where only these words are taken. */
+  /** The accepted words, for options that take one of a few. */
   choices?: readonly string[];
   secret?: boolean;
 }
@@ -47,7 +47,7 @@ export const wildcardOrigin: Reader<string> = (value) => {
   const isPlain = value.replace(/\/$/, "").toLowerCase() === parsed.origin;
   return isPlain && /^\*\.[a-z0-9]/.test(parsed.hostname) ? parsed.origin : undefined;
 };
-/** `name=value,other=value`, values percent-encoded, as OpenTelemetry has them. */
+/** `name=value,other=value` with percent-encoded values, as in OpenTelemetry. */
 export const headerPairs: Reader<Readonly<Record<string, string>>> = (value) => {
   const headers: Record<string, string> = {};
   for (const pair of list(value) ?? []) {
@@ -58,7 +58,7 @@ export const headerPairs: Reader<Readonly<Record<string, string>>> = (value) => 
   }
   return headers;
 };
-/** Undefined where it is not percent-encoded, or not what a header may hold. */
+/** Undefined when the text is not valid percent-encoding, or not allowed in a header. */
 function decodedText(text: string): string | undefined {
   try {
     const decoded = decodeURIComponent(text).trim();
@@ -84,7 +84,7 @@ export const flagged = <D extends boolean | undefined>(env: string, about: strin
 /** An option that is unset by default. */
 export const optional = <T>(env: string, about: string, accepts: string, read: Reader<T>) =>
   option<T | undefined>({ env, about, accepts, default: undefined, read });
-/** An optional one whose value is never shown. */
+/** An optional option whose value is never shown. */
 export const secretOption = <T>(env: string, about: string, accepts: string, read: Reader<T>) =>
   option<T | undefined>({ ...optional(env, about, accepts, read), secret: true });
 const ADDRESS = "an http or https address";

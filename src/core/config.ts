@@ -1,6 +1,7 @@
 /**
- * Configuration: one table of options. Each has an environment variable and a flag of the same name
- * (`AGENT_IMAGE`, `--agent-image`); a flag beats the environment, the environment the default. Read once, passed on.
+ * The configuration: one table of options. Each option has an environment variable and a flag of the same name
+ * (`AGENT_IMAGE`, `--agent-image`). A flag overrides the environment, and the environment the default. Read once, then
+ * passed on.
  */
 
 import { resolve } from "node:path";
@@ -26,7 +27,7 @@ import { KUBERNETES_OPTIONS } from "./kubernetes-options.ts";
 import { PREVIEW_OPTIONS } from "./preview-options.ts";
 import { entriesOf, keysOf, recordOf } from "./typed-keys.ts";
 
-/** Shorter keys can be guessed: they are accepted on a loopback address only. */
+/** Shorter keys can be guessed, so they are only accepted on a loopback address. */
 const KEY_CHARACTERS_MIN = 16;
 
 export const OPTIONS = {
@@ -226,13 +227,16 @@ export interface Config extends Readonly<Values> {
   readonly authRequired: boolean;
   /** Whether projects may be cloned from paths of this host. */
   readonly localRepositories: boolean;
-  /** Variables whose key is too short to be safe, on a server that only this machine reaches. */
+  /** Variables whose key is too short to be safe; only possible on a server that no other machine reaches. */
   readonly weakKeys: readonly string[];
-  /** Provider keys and addresses of the environment, by variable name (`ANTHROPIC_API_KEY`, `OLLAMA_BASE_URL`). */
+  /**
+   * Keys and addresses of model providers from the environment, by variable name (`ANTHROPIC_API_KEY`,
+   * `OLLAMA_BASE_URL`).
+   */
   readonly providerEnv: Readonly<Record<string, string>>;
-  /** What programs of this machine that Skep starts (git, ssh) need of its environment; nothing else reaches them. */
+  /** The environment variables for programs that Skep starts on this machine (git, ssh). They get no others. */
   readonly hostEnv: Readonly<Record<string, string>>;
-  /** Variables with which Kubernetes gives a Pod the address of its API server. */
+  /** Variables by which Kubernetes tells a Pod the address of its API server. */
   readonly clusterEnv: Readonly<Record<string, string>>;
 }
 
@@ -248,13 +252,16 @@ export const isLoopback = (host: string): boolean =>
 
 const WEAKENED = ["engineInternalToken", "secretEncryptionKey"] as const;
 
-/** Whether a proxy lets others in: then a loopback address does not mean that only this machine reaches us. */
+/**
+ * Whether a proxy forwards requests from other machines. Then a loopback address does not mean that only this machine
+ * reaches us.
+ */
 const behindProxy = ({ publicUrl, trustedProxies }: Pick<Values, "publicUrl" | "trustedProxies">): boolean =>
   trustedProxies.length > 0 || (publicUrl !== undefined && !isLoopback(new URL(publicUrl).hostname));
 
 /**
- * Reads the configuration. `flags` holds what the command line gave, by option name.
- * @throws Problem 422, one line that says what is accepted.
+ * Reads the configuration. `flags` holds the command line's values, by option name.
+ * @throws Problem 422, one line that says which values are accepted.
  */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
@@ -301,7 +308,7 @@ export function readConfig(
   });
 }
 
-/** The values in force and their sources, secrets masked; for `skep config`. */
+/** The current values and their sources, with secrets masked; for `skep config`. */
 export function describeConfig(
   config: Config,
 ): { option: string; flag: string; value: string; source: Source; about: string }[] {

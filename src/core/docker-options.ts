@@ -2,14 +2,14 @@
 import { list, option, optional, text, worded } from "./config-option.ts";
 import { isHostLabel } from "./host-labels.ts";
 
-/** An engine among several, as `DOCKER_HOSTS` has it. */
+/** One container engine of several, as `DOCKER_HOSTS` lists them. */
 export interface DockerHost {
   name: string;
-  /** As in DOCKER_HOST. */
+  /** Address in the format of DOCKER_HOST. */
   address: string;
-  /** Sandboxes at once. */
+  /** The most sandboxes at once. */
   slots: number;
-  /** What agents and projects ask for. */
+  /** Labels by which agents and projects choose the host. */
   labels: string[];
   /** Folder with ca.pem, cert.pem and key.pem. */
   tls: string | undefined;
@@ -19,7 +19,10 @@ const DEFAULT_SLOTS = 8;
 const MAX_HOSTS = 50;
 const MAX_LABELS = 20;
 
-/** The entries of a list whose labels have commas of their own: what has no address goes on with the labels before it. */
+/**
+ * Splits a list whose entries may contain commas in their labels: a part without an address continues the labels before
+ * it.
+ */
 function entriesOf(value: string): string[] {
   const entries: string[] = [];
   for (const part of list(value) ?? []) {
@@ -30,7 +33,10 @@ function entriesOf(value: string): string[] {
   return entries;
 }
 
-/** Entries of the form `[name=]address [slots=N] [labels=a,b] [tls=/folder]`. Undefined where one is not, or a name is there twice. */
+/**
+ * Parses entries of the form `[name=]address [slots=N] [labels=a,b] [tls=/folder]`. Undefined when one is invalid, a
+ * name occurs twice, or there are too many.
+ */
 export function readDockerHosts(entries: readonly string[]): DockerHost[] | undefined {
   const hosts = entries.map(readHost);
   const found = hosts.filter((host) => host !== undefined);

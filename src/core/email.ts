@@ -1,6 +1,6 @@
-/** E-mail addresses as names of accounts: one spelling each. */
+/** E-mail addresses as account names, each in one normal form. */
 
-/** Pattern of what is accepted as an address; only a mail that arrives proves that it exists. */
+/** Pattern of addresses that are accepted. Only a mail that arrives proves that an address exists. */
 export const EMAIL_PATTERN = "^[^\\s@<>\"']{1,64}@[^\\s@<>\"'.]+(\\.[^\\s@<>\"'.]+)*$";
 export const EMAIL_CHARACTERS = 254;
 
@@ -8,7 +8,7 @@ export const EMAIL_CHARACTERS = 254;
 export const normalEmail = (email: string): string => email.normalize("NFKC").trim().toLowerCase();
 
 const EMAIL = new RegExp(EMAIL_PATTERN);
-/** Whether a normal form is an address of one mailbox. */
+/** Whether a normalized text is the address of one mailbox. */
 export const isEmail = (normal: string): boolean => normal.length <= EMAIL_CHARACTERS && EMAIL.test(normal);
 
 /** The part after the last `@`, in normal form. */

@@ -1,6 +1,6 @@
 /**
- * The one class of expected errors. Whatever a caller did wrong, or a needed part that is down, is a `Problem`;
- * the HTTP layer maps it to problem+json, the CLI to one line. Anything else thrown is a broken invariant.
+ * The only class of expected errors. A caller's mistake, or a required component that is down, is a `Problem`. The HTTP
+ * layer turns it into problem+json, the CLI into one line. Any other error means a broken invariant.
  */
 
 export interface FieldError {
@@ -38,7 +38,7 @@ export const forbidden = (detail = "You may not do this.", code = "forbidden") =
 /** @param hint a further sentence, e.g. names that may have been meant. */
 export const notFound = (what: string, hint = "") =>
   new Problem(404, "not_found", `There is no such ${what}.${hint ? ` ${hint}` : ""}`);
-/** What was looked up. @throws Problem 404 when there is none. */
+/** Returns what was looked up. @throws Problem 404 when it is undefined. */
 export function expectFound<T>(found: T | undefined, what: string, hint?: string): T {
   if (found === undefined) throw notFound(what, hint);
   return found;
@@ -48,8 +48,8 @@ export const conflict = (detail: string, code = "conflict", data?: Record<string
 export const invalid = (detail: string, errors: FieldError[] = []) =>
   new Problem(422, "validation_failed", detail, { errors });
 /**
- * A user has as much of something as they may have: 429 with `current` and `limit` in its data.
- * @param what counted things, with the verb: "runs that have not ended".
+ * 429 when a user has reached a limit, with `current` and `limit` in its data.
+ * @param what the counted things, with the verb: "runs that have not ended".
  * @param remedy what the user can do, then who can change the limit.
  */
 export const overLimit = (code: string, what: string, current: number, limit: number, remedy: string) =>
@@ -61,9 +61,9 @@ export const invalidField = (pointer: string, message: string) =>
   new Problem(422, "validation_failed", message, { errors: [{ pointer, message }] });
 /** A command was not used as its help says. */
 export const badUsage = (detail: string) => new Problem(422, "bad_usage", detail);
-/** What a command is to read is not there, or is something else. */
+/** A file that a command should read is missing, or of the wrong kind. */
 export const unreadable = (detail: string) => new Problem(422, "unreadable", detail);
-/** A needed part is down; `code` says which, e.g. `sandbox_unavailable`. */
+/** A required component is down; `code` says which, e.g. `sandbox_unavailable`. */
 export const unavailable = (code: string, detail: string) => new Problem(503, code, detail);
 
 export function isProblem(error: unknown): error is Problem {
@@ -78,7 +78,9 @@ export function codeOf(error: unknown): string | undefined {
 
 const FULL = /^(SQLITE_FULL|SQLITE_IOERR_(WRITE|SHMSIZE)|ENOSPC|EDQUOT)$/;
 
-/** Whether the disk had no room: SQLite says so in other words where it makes room for its index or a page. */
+/**
+ * Whether the disk was full. SQLite has other codes for that when it makes room for its shared-memory index or a page.
+ */
 export const isDiskFull = (error: unknown): boolean => FULL.test(codeOf(error) ?? "");
 
 /** The message of anything thrown, for logs and job rows. */

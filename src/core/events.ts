@@ -1,32 +1,37 @@
 /**
- * What an event is. Each feature says in its `events.ts` which kinds it has; nothing here knows one. An event is a row
- * of the durable log; subscribers receive it after the transaction that wrote it has committed. Events report; they
- * never decide.
+ * What an event is. Each feature lists its kinds in its `events.ts`; this file knows none of them. An event is a row of
+ * the durable log. Subscribers receive it after the transaction that wrote it has committed. Events report; they never
+ * decide.
  */
 import type { Static, TObject } from "@sinclair/typebox";
 import { Errors, ValueErrorType } from "@sinclair/typebox/errors";
 
-/** `must`: never dropped for a slow subscriber (it is cut off instead). `lossy`: may be dropped, and is counted. */
+/**
+ * `must`: never dropped; a slow subscriber is disconnected instead. `lossy`: may be dropped, and drops are counted.
+ */
 type Delivery = "must" | "lossy";
 
 export interface EventDefinition<Kind extends string = string, Data extends TObject = TObject> {
   /** snake_case, e.g. `run_created`. */
   readonly kind: Kind;
-  /** Of the event's `data`; its `description` says when the event happens. */
+  /** Schema of the event's `data`; its `description` says when the event happens. */
   readonly schema: Data;
   readonly delivery: Delivery;
-  /** Paths of the API, as its document writes them, that answer otherwise from now on; with those below. A page that shows one asks again. */
+  /**
+   * API paths, as in the OpenAPI document, whose answers change with this event, including the paths below them. Pages
+   * that show one reload it.
+   */
   readonly stale: readonly string[];
 }
 
-/** Declares what a kind of event carries: types, log, stream, OpenAPI, documentation and the dashboard follow. */
+/** Declares a kind of event. Types, log, stream, OpenAPI, documentation and the dashboard derive from it. */
 export const defineEvent = <const Kind extends string, Data extends TObject>(
   kind: Kind,
   schema: Data,
   { delivery = "must", stale = [] }: Partial<Pick<EventDefinition, "delivery" | "stale">> = {},
 ): EventDefinition<Kind, Data> => ({ kind, schema, delivery, stale });
 
-/** What an event is about: the columns that streams filter on and that decide who may read it. */
+/** What an event is about: the columns by which streams filter and by which reading is allowed. */
 export interface EventRefs {
   run_id?: string | undefined;
   step_id?: string | undefined;
@@ -34,7 +39,7 @@ export interface EventRefs {
   agent_id?: string | undefined;
   swarm_id?: string | undefined;
   project_id?: string | undefined;
-  /** Owner; events without one are readable by every user. */
+  /** Owner; events without an owner are readable by every user. */
   user_id?: string | undefined;
 }
 
@@ -51,20 +56,23 @@ export interface SkepEvent<Kind extends string = string, Data = Record<string, u
   at: string;
 }
 
-/** What is written of an event of this definition. */
+/** The draft that is written for an event of this definition. */
 export type DraftOf<D extends EventDefinition> = EventDraft<Given<Static<D["schema"]>>>;
 
-/** Optional members may be given as undefined: they are left out. */
+/** Optional members may be given as undefined, which leaves them out. */
 type Given<T> = { [Name in keyof T]: object extends Pick<T, Name> ? T[Name] | undefined : T[Name] };
 
-/** The event of a definition; of several, the union that `kind` tells apart. */
+/** The event of a definition; for several definitions, a union discriminated by `kind`. */
 export type EventOf<D extends EventDefinition> =
   D extends EventDefinition<infer Kind, infer Data> ? SkepEvent<Kind, Static<Data>> : never;
 
-/** Every kind that this program knows: for checking names, OpenAPI and documentation. */
+/** All kinds of events that this program knows, for checking names, OpenAPI and documentation. */
 export type EventCatalogue = ReturnType<typeof createEventCatalogue>;
 
-/** @throws Error when two features define one kind, or a kind is not snake_case: it is in frames of the stream. */
+/**
+ * @throws Error when two features define the same kind, or a kind is not snake_case: it appears in frames of the
+ *   stream.
+ */
 export function createEventCatalogue(definitions: readonly EventDefinition[]) {
   const kinds = new Set<string>();
   for (const { kind } of definitions) {
@@ -75,7 +83,7 @@ export function createEventCatalogue(definitions: readonly EventDefinition[]) {
   return { definitions, has: (kind: string): boolean => kinds.has(kind) };
 }
 
-/** Where data and schema differ, one line per fault; empty when they agree. */
+/** Where the data violates the schema, one line per fault; empty when it is valid. */
 export function faultsOf({ schema }: EventDefinition, data: object): string[] {
   const unknown = Object.keys(data).filter((name) => !Object.hasOwn(schema.properties, name));
   // Formats are checked by the API layer.
@@ -86,7 +94,7 @@ export function faultsOf({ schema }: EventDefinition, data: object): string[] {
   ];
 }
 
-/** Owner of events for administrators alone: streams show an event to its owner and to them; this is nobody's id. */
+/** Owner of events that only administrators may read. No user has this id. */
 export const ADMINISTRATORS = "administrators";
 
 /** The references of an execution's events. */

@@ -1,4 +1,4 @@
 const TITLE_CHARACTERS = 200;
 
-/** The first line that says something, as a title. */
+/** The first non-empty line, as a title. */
 export const firstLine = (text: string): string => text.trim().split("\n", 1)[0]!.trim().slice(0, TITLE_CHARACTERS);

@@ -6,7 +6,7 @@ export type HarnessName = (typeof HARNESS_NAMES)[number];
 export const EVAL_HARNESSES = ["builtin", ...HARNESS_NAMES, "acp"] as const;
 export type EvalHarness = (typeof EVAL_HARNESSES)[number];
 
-/** The image of agents with a harness that name none; `skep image build --harness` makes it. */
+/** Default image of agents that an external program drives; `skep image build --harness` builds it. */
 export const HARNESS_IMAGE = "skep/harness:latest";
 
 /** External agents that can work with a person's own log-in at their vendor instead of Skep's gateway. */
@@ -14,13 +14,13 @@ export const OWN_LOGIN_NAMES = ["codex", "claude-code", "opencode"] as const sat
 export type OwnLoginName = (typeof OWN_LOGIN_NAMES)[number];
 
 interface OwnLoginForm {
-  /** Where a person finds it: words after "This is". */
+  /** What the log-in is and where to find it: words that follow "This is". */
   what: string;
-  /** `json`: the text of a file. `token`: one word. */
+  /** `json`: the content of a JSON file. `token`: one word. */
   form: "json" | "token";
   /** Provider whose models the vendor serves, as Skep names it. */
   provider: string;
-  /** Everything that the container reaches, as an allow-list has it. */
+  /** All hosts that the container may reach, in the form of an allow-list. */
   hosts: readonly string[];
 }
 

@@ -1,4 +1,7 @@
-/** Labels of container engines, by which agents and projects say where they work. A host's name is a label of it, too. */
+/**
+ * Labels of container engines, by which agents and projects choose where they work. A host's name is also one of its
+ * labels.
+ */
 import { Type as t } from "@sinclair/typebox";
 
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
@@ -17,14 +20,14 @@ export const HostLabels = t.Array(
 
 export interface LabeledHost {
   name: string;
-  /** Without its name. */
+  /** Labels in addition to its name. */
   labels: readonly string[];
 }
 
 export const hasLabels = ({ name, labels }: LabeledHost, wanted: readonly string[]): boolean =>
   wanted.every((label) => label === name || labels.includes(label));
 
-/** Why there is nowhere to work for what wants these labels: a sentence without its full stop. Undefined where a host has them. */
+/** Says why no host fits these labels, as a sentence without its full stop. Undefined when a host has them all. */
 export function lackOfHost(hosts: readonly LabeledHost[], wanted: readonly string[]): string | undefined {
   if (wanted.length === 0 || hosts.some((host) => hasLabels(host, wanted))) return undefined;
   const labels = wanted.join(", ");

@@ -1,4 +1,7 @@
-/** Identifiers: TypeID (prefix, underscore, base32 of a UUIDv7): sortable by creation time, checked by shape. */
+/**
+ * Identifiers in the form of TypeID: prefix, underscore, base32 of a UUIDv7. They sort by creation time and are
+ * validated by their form.
+ */
 
 export const ID_PREFIXES = {
   run: "run",
@@ -50,13 +53,13 @@ export const ID_PREFIXES = {
 
 export type IdKind = keyof typeof ID_PREFIXES;
 
-/** Crockford's, lower case. */
+/** Crockford's base32 alphabet in lower case. */
 const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
 const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 const PAIRS = Array.from({ length: 1_024 }, (_, at) => `${DIGITS[at >> 5]}${DIGITS[at & 31]}`);
 
-/** 16 bytes as 26 digits of 5 bits, two zero bits before them; two digits at a time. */
+/** Encodes 16 bytes as 26 digits of 5 bits, with two zero bits in front. Two digits are encoded at a time. */
 function base32(bytes: Uint8Array): string {
   let text = "";
   let held = 0;
@@ -71,7 +74,7 @@ function base32(bytes: Uint8Array): string {
   return text;
 }
 
-/** A new identifier of that kind, e.g. `run_01j…`: later ones sort after it. */
+/** Makes an identifier of this kind, e.g. `run_01j…`. Later identifiers sort after earlier ones. */
 export const newId = (kind: IdKind): string => `${ID_PREFIXES[kind]}_${base32(Bun.randomUUIDv7("buffer"))}`;
 
 /** True if `text` is a well-formed identifier of that kind. */
@@ -82,6 +85,6 @@ export function isId(kind: IdKind, text: string): boolean {
 
 /** Names of agents, pipelines, skills, providers, servers. */
 export const SLUG = /^[a-z0-9][a-z0-9-]{0,63}$/;
-/** Words that paths use themselves: no name may be one of them. */
+/** Names that collide with words in API paths, so nothing may have them. */
 export const RESERVED_SLUGS: ReadonlySet<string> = new Set(["settings", "shared", "summary", "agents", "all"]);
 export const isSlug = (text: string): boolean => SLUG.test(text) && !RESERVED_SLUGS.has(text);

@@ -3,7 +3,7 @@ import { Type as t } from "@sinclair/typebox";
 import { LIMITS } from "./limits.ts";
 
 const PART = "[a-z0-9]+(?:(?:[.]|__?|-+)[a-z0-9]+)*";
-/** A name as registries take it: optional host, path, tag or digest. It never begins with a dash. */
+/** An image name as registries accept it: optional host, path, tag or digest. It never begins with a dash. */
 export const ImageName = t.String({
   minLength: 1,
   maxLength: LIMITS.nameCharacters,

@@ -1,7 +1,7 @@
 /**
- * What a background job is: a kind, the shape of its payload, and the work. Its row is the truth: a job is done once
- * its row says so, and a server that stopped or died before that starts it again with the same payload. So `run` must
- * be safe to run again: it checks what is done before it does it.
+ * A background job: its kind, the schema of its payload, and the work. Its row is authoritative: a job is done once its
+ * row says so. If the server stops or dies before that, the job starts again with the same payload. So `run` must be
+ * repeatable: it checks what is already done before it acts.
  */
 import type { Static, TSchema } from "@sinclair/typebox";
 
@@ -13,22 +13,22 @@ export interface JobReport {
   percent?: number | undefined;
   /** What it is doing now, for people. */
   detail?: string | undefined;
-  /** Further facts of this kind, e.g. the layers of an image; the latest counts. */
+  /** Further facts for this kind, e.g. the layers of an image. The latest report replaces earlier ones. */
   progress?: Record<string, unknown> | undefined;
 }
 
 export type JobResult = Record<string, unknown>;
 
-/** The job under way, as its work sees it. */
+/** The running job as its `run` sees it. */
 export interface RunningJob {
   id: string;
-  /** 1 at first; higher when it is tried again. */
+  /** 1 at first; higher for each retry. */
   attempt: number;
   userId: string | null;
   projectId: string | null;
   /** Aborts when the job is cancelled, and when the server stops. */
   signal: AbortSignal;
-  /** Shown at most every 200 ms; kept in the row when the job ends. */
+  /** Reports progress. Shown at most every 200 ms, and kept in the row when the job ends. */
   report(report: JobReport): void;
 }
 
@@ -46,17 +46,17 @@ export interface EndedJob<Payload = unknown, Result extends JobResult = JobResul
 export interface JobOptions<Payload = unknown, Result extends JobResult = JobResult> {
   /** Jobs of this kind at once; 1 unless given. */
   parallel?: number;
-  /** Jobs with the same word run one after another, whatever `parallel` allows: e.g. the project's id. */
+  /** Jobs with the same key run one after another, regardless of `parallel`: e.g. the project's id. */
   exclusive?(payload: Payload): string;
   /** Attempts when the work fails, with growing waits between them; 1 unless given. A 4xx problem is final at once. */
   attempts?: number;
-  /** False: a job that a dead or stopped server left behind fails as `interrupted` instead of starting again. */
+  /** False: a job left by a dead or stopped server fails as `interrupted` instead of starting again. */
   resumable?: boolean;
-  /** True: it acts on other machines, so it waits while this instance stands by as a copy of another. */
+  /** True: the job acts on other machines, so it waits while this instance stands by as a copy of another. */
   outward?: boolean;
-  /** False: its work has reached a point from which it must finish. Cancelling it is refused then. */
+  /** Returns false once the work must finish; canceling the job is then refused. */
   mayCancel?(payload: Payload): boolean;
-  /** Called in the transaction that writes the job's end, for rows that must change with it. SQL only. */
+  /** Called in the transaction that stores the job's end, for rows that must change together with it. SQL only. */
   ended?(job: EndedJob<Payload, Result>): void;
 }
 
@@ -66,13 +66,13 @@ export interface JobDefinition<Schema extends TSchema = TSchema, Result extends 
   readonly kind: string;
   readonly payload: Schema;
   /**
-   * The work. What it throws fails the job: a Problem is shown with code and words, anything else is logged only.
+   * The work. An error fails the job: a Problem is shown with its code and text, anything else is only logged.
    * @returns the job's result.
    */
   run(payload: Static<Schema>, job: RunningJob): Promise<Result | undefined>;
 }
 
-/** Declares a kind of job; registered with the jobs, then enqueued by it. */
+/** Declares a kind of job. It is registered with the jobs and then used to enqueue jobs. */
 export const defineJob = <Schema extends TSchema, Result extends JobResult = JobResult>(
   kind: string,
   payload: Schema,

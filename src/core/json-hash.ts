@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { isObject } from "./is-object.ts";
 
-/** SHA-256 in hexadecimal, the same whatever the order of members. */
+/** SHA-256 in hexadecimal. The order of members does not matter. */
 export const hashJson = (value: unknown): string =>
   createHash("sha256")
     .update(JSON.stringify(sortMembers(value)))

@@ -1,23 +1,23 @@
 /**
- * Reads JSON that others wrote. What walks a value (checking, masking, writing) does so by recursion and pays for each
- * member: so the text is bounded in characters, in nesting and in values before anything is made of it.
+ * Reads JSON that others wrote. Functions that walk a value (checking, masking, writing) are recursive and take time
+ * for each member. So the text's length, nesting and number of values are limited before it is parsed.
  */
 import { membersOf } from "./is-object.ts";
 import { LIMITS } from "./limits.ts";
 
 interface JsonBounds {
-  /** Of the text; an entry that bounds its bytes before it reads needs no other. */
+  /** Limit for the text's length. Callers that already limit the bytes they read need not set it. */
   characters?: number;
-  /** Lists and objects in one another. */
+  /** Nesting depth of lists and objects. */
   levels?: number;
   /** Members of all lists and objects together. */
   values?: number;
 }
 
-/** What is too much of a text, in words that end a sentence: "nested more than 200 levels deep". */
+/** What exceeds a bound, in words that end a sentence: "nested more than 200 levels deep". */
 type JsonFault = string;
 
-/** The text is JSON, but too much of it. */
+/** The text is JSON but exceeds a bound. */
 export class JsonTooMuch extends SyntaxError {
   constructor(readonly fault: JsonFault) {
     super(`The JSON is ${fault}.`);
@@ -28,7 +28,7 @@ const [QUOTE, COMMA, BACKSLASH] = [34, 44, 92];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [91, 93, 123, 125];
 
 /**
- * The value of a text from outside. Its members are not checked: give it to a schema.
+ * Parses text from outside. The members are not validated: check the value with a schema.
  * @throws JsonTooMuch beyond the bounds, SyntaxError when it is not JSON.
  */
 export function readJson(text: string): unknown {
@@ -37,7 +37,7 @@ export function readJson(text: string): unknown {
   return JSON.parse(text);
 }
 
-/** The same; undefined for what is no JSON, or too much. */
+/** Like `readJson`, but returns undefined when the text is not JSON or exceeds a bound. */
 export function jsonIn(text: string): unknown {
   try {
     return readJson(text);
@@ -46,17 +46,17 @@ export function jsonIn(text: string): unknown {
   }
 }
 
-/** The members of a JSON object; none where the text is none. */
+/** The members of a JSON object; empty when the text is not one. */
 export const readMembers = (text: string): Record<string, unknown> => membersOf(jsonIn(text));
 
-/** What is too much of the text. It need not be valid JSON. */
+/** Which bound the text exceeds; undefined for none. The text need not be valid JSON. */
 export function jsonFault(text: string, bounds: JsonBounds = {}): JsonFault | undefined {
   const { characters = Number.POSITIVE_INFINITY } = bounds;
   if (text.length > characters) return `longer than ${characters} characters`;
   return createJsonGauge(bounds)(text);
 }
 
-/** The same of a text that comes in pieces, in order. */
+/** Like `jsonFault`, for a text that comes in pieces, in order. */
 function createJsonGauge(bounds: JsonBounds = {}): (piece: string) => JsonFault | undefined {
   const { levels = LIMITS.jsonLevels, values = LIMITS.jsonValues } = bounds;
   let [level, count] = [0, 0];
@@ -81,7 +81,7 @@ function createJsonGauge(bounds: JsonBounds = {}): (piece: string) => JsonFault 
   };
 }
 
-/** The same of a value that something else has parsed. */
+/** Like `jsonFault`, for a value that something else has parsed. */
 export function valueFault(value: unknown): JsonFault | undefined {
   const { jsonLevels: levels, jsonValues: values } = LIMITS;
   let layer = [value];

@@ -1,4 +1,4 @@
-/** A schema that cannot be used is refused with its place; what is checked at once costs little. */
+/** An unusable schema is refused with its location; only cheap validation runs immediately. */
 import { describe, expect, test } from "bun:test";
 import { embedded, isCheap, schemaFaults, schemaProblems } from "./json-schema.ts";
 

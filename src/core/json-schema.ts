@@ -1,6 +1,7 @@
 /**
- * JSON Schema, draft 2020-12, of what models and tool servers write. A schema is looked at before it is used; values are
- * checked here only where that is cheap whatever they hold, anything else belongs in the text worker.
+ * JSON Schema, draft 2020-12, for schemas that models and tool servers write. A schema is checked before it is used.
+ * Values are only validated here when that is cheap regardless of their content; anything else belongs in the text
+ * worker.
  */
 
 import { dereference, type Schema, Validator } from "@cfworker/json-schema";
@@ -8,11 +9,11 @@ import { isObject, textIn } from "./is-object.ts";
 import { didYouMean } from "./near.ts";
 import { ownJson } from "./own-json.ts";
 
-/** What is wrong with a schema, and where in it. */
+/** A problem in a schema, and where it is. */
 export interface SchemaProblem {
   path: (string | number)[];
   message: string;
-  /** True: the key is wrong, not its value. */
+  /** True when the key is wrong and not its value. */
   key?: boolean;
 }
 
@@ -22,7 +23,7 @@ const MAX_PATTERN_CHARACTERS = 1_000;
 const MAX_PROBLEMS = 20;
 
 const TYPES = new Set(["null", "boolean", "object", "array", "number", "integer", "string"]);
-/** Keywords whose value is a schema, a list of schemas, or schemas by name. */
+/** Keywords whose value is a schema (`ONE`), a list of schemas (`MANY`), or schemas by name (`BY_NAME`). */
 const ONE = new Set(
   "additionalProperties additionalItems unevaluatedItems unevaluatedProperties items contains propertyNames not if then else".split(
     " ",
@@ -35,20 +36,20 @@ const COUNTS = new Set(
 );
 const NUMBERS = new Set("maximum minimum exclusiveMaximum exclusiveMinimum multipleOf".split(" "));
 
-/** Keywords that only describe, or that are checked nowhere in this file. */
+/** Keywords that only describe, or that this file checks one by one or not at all. */
 const OTHERS = new Set(
   "type pattern required dependentRequired enum const $ref $id $anchor $schema $comment $recursiveRef $dynamicRef dependencies format uniqueItems title description default examples example deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema".split(
     " ",
   ),
 );
 const KEYWORDS = new Set([...OTHERS, ...ONE, ...MANY, ...BY_NAME, ...COUNTS, ...NUMBERS]);
-/** Keywords that may say null: it is a value like others to them. */
+/** Keywords for which null is a value like any other. */
 const VALUES = new Set(["const", "default", "example"]);
 const QUOTE = "Put the text before it into quotes, if this was a part of it: a comma ends a text without quotes.";
 
 /**
- * Everything that would keep values from being checked by it; empty when it can be used.
- * @param written by hand: an unknown keyword, or one that is null, is a slip.
+ * Lists everything that would prevent validation with this schema; empty when it can be used.
+ * @param written true for a schema written by hand: an unknown keyword, or one that is null, is then a slip.
  */
 export function schemaProblems(schema: unknown, { written = false } = {}): SchemaProblem[] {
   const problems: SchemaProblem[] = [];
@@ -164,7 +165,7 @@ function referenceProblems(schema: Schema, visited: ReadonlyMap<object, SchemaPr
   });
 }
 
-/** What of `value` does not fit the schema, in words for the model. @throws Error when the schema cannot be used. */
+/** Lists where the value violates the schema, in words for the model. @throws Error when the schema cannot be used. */
 export function schemaFaults(schema: object, value: unknown): string[] {
   const copy = ownJson<Schema>(JSON.stringify(schema));
   const { valid, errors } = new Validator(copy, "2020-12", false).validate(value);
@@ -175,24 +176,24 @@ export function schemaFaults(schema: object, value: unknown): string[] {
     .map(({ instanceLocation, error }) => `${instanceLocation.replace(/^#/, "") || "/"}: ${error.slice(0, 500)}`);
 }
 
-/** Keywords whose cost is one step for each part of the value. */
+/** Keywords that cost one step for each part of the value. */
 const CHEAP = new Set(
   "type properties required additionalProperties items description title default examples minLength maxLength minItems maxItems minProperties maxProperties minimum maximum exclusiveMinimum exclusiveMaximum $schema".split(
     " ",
   ),
 );
-/** Parts of the schema times parts of the value, and characters of the value. */
+/** Bounds of cheap validation: parts of the schema times parts of the value, and characters of the value. */
 const CHEAP_STEPS = 20_000;
 const CHEAP_CHARACTERS = 2_000_000;
 
-/** Whether checking takes at most a few milliseconds, whatever the value holds. */
+/** Whether validation takes at most a few milliseconds, regardless of the value's content. */
 export function isCheap(schema: object, value: unknown): boolean {
   const schemaParts = countSchema(schema, 200);
   if (schemaParts === undefined) return false;
   return countValue(value, Math.floor(CHEAP_STEPS / schemaParts)) !== undefined;
 }
 
-/** Undefined when it has a keyword that is not cheap, or more parts than that. */
+/** Number of parts of the schema; undefined when there are more than `most`, or when a keyword is not cheap. */
 function countSchema(schema: unknown, most: number): number | undefined {
   if (typeof schema === "boolean") return 1;
   if (!isObject(schema)) return undefined;
@@ -215,7 +216,7 @@ function countSchema(schema: unknown, most: number): number | undefined {
   return parts;
 }
 
-/** A few words to choose from. */
+/** Whether the keyword is a choice from a few short words. */
 function isSmallChoice(keyword: string, given: unknown): boolean {
   const isWord = (value: unknown) => typeof value !== "object" && String(value).length <= 100;
   if (keyword === "const") return isWord(given);
@@ -245,9 +246,7 @@ function countValue(value: unknown, most: number): number | undefined {
   return parts;
 }
 
-/**
- * A schema as a part of a larger one, at `path` in it: references to its own top still lead there.
- */
+/** Embeds a schema in a larger one at `path`, and adjusts references to its own top so that they still work. */
 export function embedded(schema: Record<string, unknown>, path: readonly string[]): Record<string, unknown> {
   const prefix = `#${path.map((part) => `/${part.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")}`;
   const walk = (value: unknown): unknown => {

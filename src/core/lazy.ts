@@ -1,4 +1,4 @@
-/** Calls `load` at the first use, and never again. For what is heavy to load and not needed to start. */
+/** Calls `load` at the first use, and only once. For what is expensive to load and not needed at the start. */
 export function lazy<T>(load: () => T): () => T {
   let kept: { of: T } | undefined;
   return () => {

@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { filesOf, textOf } from "../testing/architecture/source-files.ts";
 import { LIMITS } from "./limits.ts";
 
-// Every file is read: on a busy machine that takes longer than the usual bound.
+// Every file is read, which exceeds the usual time limit on a busy machine.
 setDefaultTimeout(300_000);
 
 test("every limit that doctor prints is one that the server keeps", () => {

@@ -1,9 +1,9 @@
 import { DAY_MS, HOUR_MS } from "./clock.ts";
 
-/** Every bound of the appliance, named with its unit. `skep doctor` prints them. */
+/** All limits of the server, each named with its unit. `skep doctor` prints them. */
 export const LIMITS = {
   bodyBytes: 1024 * 1024,
-  /** Of an eval: its tasks with their files, and recorded replies. */
+  /** Size of an eval: its tasks with their files, and recorded replies. */
   evalBytes: 16 * 1024 * 1024,
   publicBodyBytes: 16 * 1024,
   webhookBytes: 4 * 1024 * 1024,
@@ -22,7 +22,7 @@ export const LIMITS = {
   refusedBodyMs: 5_000,
   keepAliveMs: 75_000,
   secretValueBytes: 64 * 1024,
-  /** Agents that a person names for one log-in of an external agent. */
+  /** Agents that a person may name for one log-in of an external agent. */
   ownLoginAgents: 200,
   nameCharacters: 256,
   textCharacters: 200_000,
@@ -33,20 +33,20 @@ export const LIMITS = {
   invitationUses: 100,
   invitationTokenCharacters: 128,
   listMax: 200,
-  /** Of the set-up of a project's code, and what it writes. */
+  /** Limits of a project's setup: its time, what it writes, and its log. */
   setUpMs: 30 * 60_000,
   setUpBytes: 8 * 1024 ** 3,
   setUpLogBytes: 64 * 1024,
-  /** Of all layers that set-ups left, and how long one that nothing uses stays. */
+  /** All layers that setups left, and how many days an unused layer stays. */
   setUpLayersBytes: 32 * 1024 ** 3,
   setUpLayerDays: 30,
   checkMs: 30 * 60_000,
-  /** Of what a service of a run writes outside of its memory. */
+  /** What a run's service may write outside its memory. */
   serviceBytes: 4 * 1024 ** 3,
-  /** What sandboxes of one person and project keep of their homes. Beyond either bound it is removed. */
+  /** What the sandboxes of one person and project keep of their homes. Beyond either limit it is removed. */
   cacheBytes: 4 * 1024 ** 3,
   cacheDays: 30,
-  /** Of a project's files that are copied for its set-up. */
+  /** Limits for the project's files that are copied for its setup. */
   sourceBytes: 4 * 1024 ** 3,
   sourceFiles: 200_000,
   idempotencyKeepMs: DAY_MS,
@@ -56,16 +56,19 @@ export const LIMITS = {
   diskLowBytes: 2 * 1024 ** 3,
   diskLittleBytes: 256 * 1024 ** 2,
   eventKeepRows: 500_000,
-  /** Old rows that are removed at once: a few milliseconds, also of calls, which have the most indexes. */
+  /**
+   * Old rows that are removed at once. That takes a few milliseconds, even for model calls, whose table has the most
+   * indexes.
+   */
   pruneRows: 200,
-  /** Lists and objects in one another, in JSON from outside. */
+  /** Nesting depth of lists and objects in JSON from outside. */
   jsonLevels: 200,
-  /** Members of all lists and objects together, in JSON from outside. */
+  /** Members of all lists and objects together in JSON from outside. */
   jsonValues: 100_000,
-  /** Of one event that a model's provider sends, and of an answer that is no stream. */
+  /** One event that a model's provider sends, and an answer that is not a stream. */
   providerEventBytes: 8 * 1024 * 1024,
   providerAnswerBytes: 16 * 1024 * 1024,
-  /** Numbers of one answer of an embedding model. */
+  /** Numbers in one answer of an embedding model. */
   vectorValues: 2_000_000,
   eventKeepDays: 14,
   eventDataBytes: 256 * 1024,
@@ -90,7 +93,7 @@ export const LIMITS = {
   tasksInPrompt: 20,
   idleSandboxesPerUser: 4,
   idleSandboxes: 32,
-  /** Of a sandbox whose files are carried: all of them together. */
+  /** All files of a sandbox whose files are carried. */
   carriedEntries: 1_000_000,
   carriedBytes: 20 * 1024 ** 3,
   carriedDepth: 128,
@@ -107,7 +110,7 @@ export const LIMITS = {
   streamsPerUser: 100,
   logStreamsPerUser: 20,
   attachmentUnheldMs: DAY_MS,
-  /** What a forked chat takes along of its files. */
+  /** Files that a forked chat takes along: their number, total size, and the size of each. */
   forkFiles: 20_000,
   forkBytes: 1024 ** 3,
   forkFileBytes: 64 * 1024 ** 2,
@@ -115,7 +118,7 @@ export const LIMITS = {
   codehostAttempts: 10,
   outsideTextCharacters: 30_000,
   pullDiffCharacters: 100_000,
-  /** What an archive of a project holds, unpacked. */
+  /** Unpacked size of a project's archive. */
   projectArchiveBytes: 16 * 1024 * 1024,
   cookieFileBytes: 1024 * 1024,
   speechBytes: 50 * 1024 * 1024,
@@ -124,19 +127,19 @@ export const LIMITS = {
   cookiesPerSet: 5_000,
   cookieSetsPerUser: 200,
   notificationChannelsPerUser: 50,
-  /** Of one channel, tests included. */
+  /** Per channel, including tests. */
   notificationsPerHour: 120,
   messengers: 20,
   linkCodeMinutes: 15,
-  /** How long a button in a message may be pressed, where the question itself has no earlier end. */
+  /** How long a button in a message can be pressed when the question itself has no earlier end. */
   notificationButtonHours: 24,
-  /** Of one channel, by whom it is linked to. */
+  /** Per channel, no matter who is linked to it. */
   phoneCommandsPerHour: 30,
-  /** How long the button that starts a run waits. */
+  /** How long the button that starts a run can be pressed. */
   phoneCommandMinutes: 15,
-  /** Refused buttons and codes of one messenger that are written to the audit log. */
+  /** Refused buttons and codes of one messenger that are recorded in the audit log. */
   refusedAnswersPerHour: 200,
-  /** Of one user, in sets that are granted: their values are sought in all text. */
+  /** Cookies of one user in granted sets. Their values are masked in all text, which costs time. */
   cookiesGrantedPerUser: 5_000,
   streamQueueEvents: 2_000,
   streamHeartbeatMs: 10_000,
@@ -181,22 +184,27 @@ export const LIMITS = {
   egressHeadMs: 15_000,
   egressConnectMs: 20_000,
   egressSilenceMs: 300_000,
-  /** Connections of visitors to previews together, and to one; a sandbox has as many again for what its agent opens. */
+  /**
+   * Connections of visitors to all previews, and to one. A sandbox may have as many again for what its agent opens.
+   */
   previewConnections: 256,
   previewConnectionsOfOne: 32,
   previewHeadBytes: 32 * 1024,
   previewHeadMs: 15_000,
   previewBodyBytes: 100 * 1024 * 1024,
-  /** Of all that one preview's visitors send and get. */
+  /** All bytes that one preview's visitors send and receive. */
   previewBytes: 4 * 1024 ** 3,
   previewSilenceMs: 300_000,
   previewConnectionMs: HOUR_MS,
   previewVisitMs: 8 * HOUR_MS,
   previewVisits: 200,
-  /** Minutes that an app is kept after its step, where the step says nothing, and at most. */
+  /** Minutes that an app is kept after its step: the default, and the most. */
   previewKeepMinutes: 30,
   previewKeepMinutesMost: 1_440,
-  /** Pictures of an app: of one step as its pipeline says, of one run in all; of one, bytes and pixels of a side. */
+  /**
+   * Screenshots of an app: per step as its pipeline says, and per run in all; for each, its bytes, the pixels of a
+   * side, and the time to take it.
+   */
   screenshotsPerStep: 10,
   screenshotsPerRun: 60,
   screenshotBytes: 2 * 1024 * 1024,
@@ -208,18 +216,21 @@ export const LIMITS = {
   fetchBytes: 2 * 1024 * 1024,
   fetchTimeoutMs: 30_000,
   fetchRedirects: 5,
-  /** Of one request to the model gateway: a conversation with its pictures. */
+  /** One request to the model gateway: a conversation with its pictures. */
   gatewayBodyBytes: 32 * 1024 * 1024,
-  /** Requests of one execution to the model gateway that wait for their turn; and those that its tools answer at once. */
+  /** Requests of one execution that wait for their turn at the model gateway. */
   gatewayWaiting: 32,
-  /** Of one message of an external agent, and of all that it says in one turn. */
+  /** One message of an external agent; all that it says in one turn; and other output between its messages. */
   harnessMessageBytes: 8 * 1024 * 1024,
   harnessTurnBytes: 256 * 1024 * 1024,
   harnessNoiseBytes: 64 * 1024 * 1024,
   harnessCallsPerTurn: 2_000,
-  /** opencode needs five seconds of a processor before it says a word: minutes on a machine that is busy. */
+  /** opencode needs five seconds of processor time before its first message, which takes minutes on a busy machine. */
   harnessStartMs: 180_000,
-  /** Of one message of an editor, with its pictures; of what it writes without one; and of answers that it does not read. */
+  /**
+   * One message of an editor, with its pictures; other input without a message; and answers that the editor has not
+   * read yet.
+   */
   editorMessageBytes: 32 * 1024 * 1024,
   editorNoiseBytes: 64 * 1024 * 1024,
   editorUnreadBytes: 8 * 1024 * 1024,
@@ -229,7 +240,7 @@ export const LIMITS = {
   mcpToolsPerServer: 500,
   mcpMessageBytes: 4 * 1024 * 1024,
   mcpNoiseBytes: 64 * 1024 * 1024,
-  /** Messages of a tool server that nobody asked for. */
+  /** Unsolicited messages of a tool server. */
   mcpNoticesPerSecond: 50,
   mcpNoticesAtOnce: 200,
   mcpTimeoutMs: 10_000,
@@ -239,19 +250,19 @@ export const LIMITS = {
   mcpLogLines: 1_000,
   mcpLogLineCharacters: 2_000,
   mcpRestartMs: 60_000,
-  /** Of one working copy, those in one another included; levels: of submodules in submodules. */
+  /** Submodules of one working copy, including nested ones; and how deeply they may be nested. */
   submodules: 20,
   submoduleLevels: 3,
-  /** Of one submodule. */
+  /** Limits of one submodule. */
   submoduleFiles: 100_000,
   submoduleBytes: 1024 ** 3,
-  /** Of a run's files in Git LFS together, and of one: as large as a file that is committed may be. */
+  /** A run's Git LFS files: their number, total size, and the size of each, which is the limit for committed files. */
   lfsFiles: 2_000,
   lfsBytes: 2 * 1024 ** 3,
   lfsFileBytes: 100 * 1024 ** 2,
-  /** What ended longer ago is left out when a receiver of traces takes them again. */
+  /** A receiver of traces that accepts them again does not get traces that ended longer ago. */
   telemetryKeepMs: HOUR_MS,
-  /** Combinations of label values of one counter in /metrics; what is beyond is counted as `other`. */
+  /** Combinations of label values of one counter in /metrics; further ones are counted as `other`. */
   metricSeries: 100,
   indexDebounceMs: 1_000,
   indexDebounceMaxMs: 10_000,

@@ -1,26 +1,26 @@
 /**
- * Splits bytes from outside into lines. A line has a bound: what is beyond it is dropped while it comes, so an endless
- * line costs its bound and no more.
+ * Splits bytes from outside into lines. A line has a limit. Bytes beyond it are dropped as they come, so an endless
+ * line costs no more memory than the limit.
  */
 
 export interface Line {
-  /** Without what ends it; of a line that is too long its first `maxBytes`. UTF-8. */
+  /** UTF-8 text without the line end; for a line that is too long, its first `maxBytes`. */
   text: string;
-  /** As it came. */
+  /** Length of the whole line, in bytes. */
   bytes: number;
-  /** Its last bytes, where it was longer than `maxBytes`. */
+  /** The last bytes of a line that was longer than `maxBytes`. */
   tail?: string;
 }
 
 interface LineSplitterOptions {
-  /** Of one line. */
+  /** Limit of one line. */
   maxBytes: number;
-  /** The byte that ends a line, a line feed if nothing is said. */
+  /** The byte that ends a line; a line feed by default. */
   end?: number;
-  /** A carriage return ends a line, too: progress, and events of servers. */
+  /** True when a carriage return also ends a line, as in progress output and server-sent events. */
   atReturns?: boolean;
   onLine(line: Line): void;
-  /** A line has just become too long. It may throw, so that the rest need not be read. */
+  /** Called when a line has just become too long. It may throw, so that the rest need not be read. */
   onExcess?: (() => void) | undefined;
 }
 
@@ -37,10 +37,10 @@ export function createLineSplitter({
   onExcess,
 }: LineSplitterOptions) {
   let held = Buffer.alloc(0);
-  /** Of the line that has begun: as it came, and as it is held. */
+  /** Bytes of the current line: received, and held in memory. */
   let [bytes, kept] = [0, 0];
   let tail = Buffer.alloc(0);
-  /** A line feed that follows a return ends nothing more. */
+  /** True after a carriage return: a line feed that follows belongs to the same line end. */
   let afterReturn = false;
 
   const hold = (piece: Uint8Array): void => {
@@ -61,7 +61,7 @@ export function createLineSplitter({
     if (bytes === 0) return onLine(EMPTY);
     const text = held.toString("utf8", 0, kept);
     const line = bytes > maxBytes ? { text, bytes, tail: tail.toString("latin1") } : { text, bytes };
-    // A long line is not kept for the sake of the short ones after it.
+    // The buffer of a long line is released, since shorter lines do not need it.
     if (held.length > 64 * FIRST_BYTES) held = Buffer.alloc(0);
     [bytes, kept, tail] = [0, 0, Buffer.alloc(0)];
     onLine(line);
@@ -84,7 +84,7 @@ export function createLineSplitter({
         from = end + 1;
       }
     },
-    /** The last line, which nothing ended. */
+    /** Ends the input. A last line without a line end is passed on. */
     end(): void {
       if (bytes > 0) endLine();
     },

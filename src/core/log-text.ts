@@ -1,4 +1,4 @@
-/** A line of the log for people: time, level, what happened, and what it is about. */
+/** Formats a log line for people: time, level, what happened, and what it is about. */
 
 import { isObject, membersOf } from "./is-object.ts";
 import { ownJson } from "./own-json.ts";
@@ -13,7 +13,10 @@ const LEVELS: Readonly<Record<number, readonly [word: string, colour: number]>> 
 /** Longer values are cut. */
 const VALUE_CHARACTERS = 300;
 
-/** @param line one JSON object as the logger writes it. @returns the text with its line end; what is not JSON stays as it is. */
+/**
+ * @param line one JSON object as the logger writes it. @returns the text with its line end; a line that is not JSON is
+ *   unchanged.
+ */
 export function logText(line: string, colours: boolean): string {
   let entry: Record<string, unknown>;
   try {
@@ -34,7 +37,7 @@ export function logText(line: string, colours: boolean): string {
 /** Local time of day. */
 const clockTime = (time: string): string => new Date(time).toTimeString().slice(0, 8);
 
-/** An error that nobody expected comes with its stack. */
+/** An unexpected error is shown with its stack. */
 function errorText({ message, stack, code }: Record<string, unknown>, level: number): string {
   if (level >= 50 && typeof stack === "string" && code === undefined)
     return `\n  ${plain(stack).replaceAll("\n", "\n  ")}`;

@@ -1,2 +1,2 @@
-/** What the parts of the server write their log to. */
+/** The logger type that all parts of the server use. */
 export type { Logger } from "pino";

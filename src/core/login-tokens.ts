@@ -1,4 +1,7 @@
-/** What of a person's log-in is never shown or stored: the tokens in a file, or the whole where it is one word. */
+/**
+ * The parts of a person's log-in that are never shown or stored: the tokens in a JSON file, or the whole text when it
+ * is one word.
+ */
 import { isObject } from "./is-object.ts";
 import { jsonIn } from "./json-reader.ts";
 

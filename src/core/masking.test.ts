@@ -1,4 +1,6 @@
-/** What is known is masked: in every form, however the text is cut, in a time that grows with the text alone. */
+/**
+ * Known values are masked in every form, however the text is split, in time that depends on the text's length only.
+ */
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import fc from "fast-check";

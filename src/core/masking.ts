@@ -1,4 +1,4 @@
-/** Keeping secret values out of whatever is shown, stored or sent. */
+/** Keeps secret values out of everything that is shown, stored or sent. */
 import { MAX_NEEDLE, MIN_NEEDLE, type Needle, Needles } from "./needles.ts";
 import type { Sealer } from "./sealing.ts";
 import { formsOf } from "./secret-forms.ts";
@@ -17,37 +17,37 @@ export function maskedPreview(value: string): string {
 /** Values shorter than this are not masked in text: they would blank out ordinary words. */
 export const MIN_MASKED_LENGTH = MIN_NEEDLE;
 
-/** Whether the value is found in text at all. */
+/** Whether the value is long enough to be masked in text. */
 export const isMaskable = (value: string): boolean => value.length >= MIN_MASKED_LENGTH;
 
 export interface Masker {
   /** The text with every known value replaced by `[secret:NAME]`; line breaks inside a value stay. */
   text(input: string): string;
   /**
-   * A part of a longer text. What could be the rest of a value that was cut in two is left out, at most 63 characters,
-   * so that a limit is never a way to read all but one of them.
+   * Masks a part of a longer text. At a cut end, text that could be the rest of a value is dropped, at most 63
+   * characters, so that a length limit cannot reveal most of a value.
    */
   part(input: string, cut: { before?: boolean; after?: boolean }): string;
-  /** The same as `text` through every string of a JSON value, keys too. */
+  /** Like `text`, for every string of a JSON value, including keys. */
   json<T>(input: T): T;
-  /** For text that comes in pieces: a value that is cut across pieces is found too. */
+  /** For text that comes in pieces. Values that are split across pieces are found, too. */
   stream(): MaskedStream;
 }
 
 export interface MaskedStream {
-  /** @returns what can be shown now; the rest, which could be the start of a value, is held back. */
+  /** @returns what can be shown now. The rest is held back, because it could be the start of a value. */
   push(piece: string): string;
-  /** What was held back. */
+  /** Returns what was held back. */
   end(): string;
 }
 
-/** All values that are known at a time; what it masks follows every change at once, also in streams under way. */
+/** All values known at a time. Changes take effect at once, also in streams under way. */
 export interface Masking extends Masker {
-  /** @returns forgets the value again. Values that are too short are passed over. */
+  /** @returns a function that forgets the value again. Values that are too short are ignored. */
   add(name: string, value: string): () => void;
 }
 
-/** Deeper JSON is left out: nothing here makes any. */
+/** JSON nested deeper is replaced by a note. This program produces none. */
 const MAX_DEPTH = 256;
 
 export function createMasking(): Masking {
@@ -92,7 +92,7 @@ export function createMasker(secrets: Readonly<Record<string, string>>): Masker 
   return masking;
 }
 
-/** The same sealer; what it seals or opens is masked from then on, as long as the server runs. */
+/** Wraps a sealer so that every value it seals or opens is masked from then on, as long as the server runs. */
 export function maskedSealer(sealer: Sealer, masking: Pick<Masking, "add">, name: string): Sealer {
   const known = new Set<string>();
   const learn = (value: string): string => {
@@ -104,10 +104,10 @@ export function maskedSealer(sealer: Sealer, masking: Pick<Masking, "add">, name
   return { seal: (plain) => sealer.seal(learn(plain)), open: (sealed) => learn(sealer.open(sealed)) };
 }
 
-/** Characters that are looked through before others have their turn. */
+/** Characters masked before other work gets a turn. */
 const SLICE = 128 * 1024;
 
-/** A long text masked in slices, between which the process does other things. */
+/** Masks a long text in slices, with pauses for other work between them. */
 export async function maskLong(masker: Masker, text: string): Promise<string> {
   if (text.length <= SLICE) return masker.text(text);
   const stream = masker.stream();
@@ -119,10 +119,10 @@ export async function maskLong(masker: Masker, text: string): Promise<string> {
   return shown.join("") + stream.end();
 }
 
-/** One reading of a text, piece by piece. Values that overlap or follow each other are one mask. */
+/** Scans a text piece by piece. Values that overlap or directly follow each other give one mask. */
 class Scan {
   private held = "";
-  /** Of what is held, this much at the front is behind a mask that has been shown. */
+  /** How many characters at the front of `held` belong to a mask that was already shown. */
   private covered = 0;
   private masked: string | undefined;
 

@@ -1,4 +1,7 @@
-/** What a file is, by its bytes alone: a known signature, else valid UTF-8 without control characters is text. */
+/**
+ * Detects a file's media type from its bytes: a known signature, or else text if it is valid UTF-8 without null
+ * characters.
+ */
 
 export const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 const OFFICE: readonly [part: string, type: string][] = [
@@ -10,9 +13,9 @@ const HEAD_BYTES = 65_536;
 const TEXT_BYTES = 1024 * 1024;
 
 /**
- * Nothing is unpacked for it: of an archive only the names are looked at.
- * @param head the file's first bytes; as much of them as is decoded when it is text: 1 MiB.
- * @param tail its last bytes, where an archive lists its names; 64 KiB are enough.
+ * Detects the type without unpacking anything; for an archive, only the names in it are read.
+ * @param head the file's first bytes; up to 1 MiB of them are decoded to tell whether the file is text.
+ * @param tail the file's last bytes, where an archive lists its names; 64 KiB are enough.
  */
 export async function mediaTypeOf(head: Uint8Array, tail: Uint8Array): Promise<string> {
   if (startsWith(head, "PK\u0003\u0004")) {
@@ -30,7 +33,7 @@ export async function mediaTypeOf(head: Uint8Array, tail: Uint8Array): Promise<s
 
 function textOf(head: Uint8Array): string | undefined {
   try {
-    // A character divided by the cut is not an error.
+    // With `stream`, a character that the cut splits is not an error.
     const stream = head.byteLength >= TEXT_BYTES;
     const text = new TextDecoder("utf-8", { fatal: true }).decode(head.subarray(0, TEXT_BYTES), { stream });
     return text.includes("\0") ? undefined : text;

@@ -1,14 +1,14 @@
 /**
- * US dollars as whole billionths: integers add up exactly. As a number of dollars an amount keeps its billionths up to
- * four million; beyond, only the stored integer has them.
+ * US dollars as whole billionths, because integers add up exactly. An amount in dollars is exact to a billionth up to
+ * four million; beyond that, only the stored integer is.
  */
 const NANO = 1e9;
 
-/** @returns billionths, rounded to the nearest; null stays null. */
+/** @returns billionths, rounded to the nearest. */
 export const toNano = (usd: number): number => Math.round(usd * NANO);
 export const toUsd = (nano: number): number => nano / NANO;
 
-/** The exact decimal, e.g. `0.000000125`; for exports. */
+/** The exact decimal number, e.g. `0.000000125`; for exports. */
 export function nanoText(nano: number): string {
   const digits = String(Math.abs(nano)).padStart(10, "0");
   const fraction = digits.slice(-9).replace(/(?<!0)0+$/, "");

@@ -1,6 +1,6 @@
-/** Names that somebody may have meant. */
+/** Suggests names that somebody may have meant. */
 
-/** At most `count` of the names that a typing error leads to, the nearest first. */
+/** At most `count` names that a typing error may have changed to `word`, nearest first. */
 export function nearNames(word: string, names: Iterable<string>, count = 3): string[] {
   const wanted = word.toLowerCase();
   if (wanted.length < 2) return [];
@@ -22,7 +22,10 @@ export function didYouMean(word: string, names: Iterable<string>): string {
 /** Longer words are not compared. */
 const LONGEST = 64;
 
-/** Edits from one word to the other (Damerau-Levenshtein, neighbours swapped count once); more than `reach` is only reported as more. */
+/**
+ * Edit distance between two words (Damerau-Levenshtein; swapping neighbors counts once). Distances above `reach` are
+ * only reported as larger than `reach`.
+ */
 function distanceOf(a: string, b: string, reach: number): number {
   if (a.startsWith(b) || b.startsWith(a)) return Math.min(reach, Math.abs(a.length - b.length));
   if (Math.abs(a.length - b.length) > reach || a.length > LONGEST) return reach + 1;

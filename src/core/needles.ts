@@ -1,14 +1,15 @@
 /**
- * Finding any of many short texts in a long one, in a time that grows with the length of the long one alone: at each
- * place a hash of six characters says whether one of them may begin there, and those that begin alike are in order.
+ * Multi-pattern search (rolling hash, as in Rabin–Karp): finds any of many short texts in a long one, in time that
+ * depends only on the long text's length. At each position, a hash of six characters says whether a needle may begin
+ * there. Needles with the same hash are sorted and found by binary search.
  */
 
-/** Length of what is hashed, and of the shortest text that can be sought. */
+/** Length of the hashed text, and of the shortest needle. */
 export const MIN_NEEDLE = 6;
-/** Longest text that can be sought; it bounds what is compared at one place. */
+/** Length of the longest needle; it limits the comparison at one position. */
 export const MAX_NEEDLE = 64;
 
-/** `needle` stands for the value of that name. */
+/** `needle` is one form of the secret value with that name. */
 export interface Needle {
   needle: string;
   name: string;
@@ -27,11 +28,11 @@ const LEAST_BITS = 11;
 
 export class Needles {
   size = 0;
-  /** By the hash of their first six characters. */
+  /** Needles by the hash of their first six characters. */
   private readonly buckets = new Map<number, Bucket>();
-  /** The first one to five characters of every needle ever added. */
+  /** The first one to five characters of every needle ever added, including removed ones. */
   private readonly beginnings = new Set<string>();
-  /** One bit a hash: whether there may be a bucket. What has been taken out may still be in it. */
+  /** One bit per hash: whether there may be a bucket. Bits of removed needles may still be set. */
   private filter = new Uint32Array(2 ** (LEAST_BITS - 5));
   private shift = 32 - LEAST_BITS;
 
@@ -54,7 +55,7 @@ export class Needles {
     if (this.buckets.size * BITS_PER_NEEDLE > this.filter.length * 32) this.growFilter();
   }
 
-  /** Takes out exactly these objects. */
+  /** Removes exactly these objects. */
   remove(needles: ReadonlySet<Needle>): void {
     for (const one of needles) {
       const hash = hashAt(one.needle, 0);
@@ -81,7 +82,7 @@ export class Needles {
   }
 
   /**
-   * The first place from `from` on, before `stop`, where a needle is found, with the longest one there.
+   * Finds the first position from `from` on, before `stop`, where a needle begins, and the longest needle there.
    * @returns undefined when there is none.
    */
   find(text: string, from: number, stop: number): { at: number; found: Needle } | undefined {
@@ -102,7 +103,10 @@ export class Needles {
     }
   }
 
-  /** The first of the last places of a text where a longer needle has started, as far as the text goes; its length if none. */
+  /**
+   * First position near the end of the text where a needle may have begun that continues after the text; the text's
+   * length if none.
+   */
   openFrom(text: string): number {
     for (let at = Math.max(0, text.length - MAX_NEEDLE + 1); at < text.length; at++)
       if (this.isOpen(text, at)) return at;
@@ -132,7 +136,7 @@ const SPREAD = 0x9e3779b1;
 function longestAt(ordered: readonly Needle[], text: string, at: number): Needle | undefined {
   let length = Math.min(MAX_NEEDLE, text.length - at);
   while (length >= MIN_NEEDLE) {
-    // The needles that the text starts with sort before it, and each is a prefix of the last of them.
+    // Needles that the text begins with sort before it, and each of them is a prefix of the last of them.
     const before = ordered[countUpTo(ordered, text, at, length) - 1];
     if (!before) return undefined;
     const common = commonLength(before.needle, text, at);
@@ -142,7 +146,7 @@ function longestAt(ordered: readonly Needle[], text: string, at: number): Needle
   return undefined;
 }
 
-/** How many needles are at most as great as the `length` characters of the text at `at`. */
+/** How many needles sort at or before the `length` characters of the text at `at`. */
 function countUpTo(ordered: readonly Needle[], text: string, at: number, length: number): number {
   let [low, high] = [0, ordered.length];
   while (low < high) {

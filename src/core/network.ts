@@ -1,19 +1,22 @@
 /**
- * What of the network an agent's programs reach: `none`, `bridge` (the internet, by the container engine's network), or
- * only what a list allows, through the server's proxy. Pure.
+ * What an agent's programs reach on the network: nothing (`none`), the internet through the container engine's network
+ * (`bridge`), or only the hosts of a list, through the server's proxy. Pure.
  */
 import { type Static, Type as t } from "@sinclair/typebox";
 
-/** Words in an allow-list for the addresses that a tool of the image is configured with: mirrors work, and no more opens. */
+/**
+ * Words in an allow-list that stand for the addresses a tool of the image is configured with. So mirrors work, and
+ * nothing else is opened.
+ */
 const NETWORK_PRESETS = ["npm", "pypi", "crates", "go", "debian"] as const;
 export type NetworkPreset = (typeof NETWORK_PRESETS)[number];
 
 const MAX_ENTRIES = 200;
-/** A preset, a host, `*.` before a host, an address; with or without a port. */
+/** A preset, a host, a host after `*.`, or an address; each with or without a port. */
 const ENTRY =
   "^(\\*\\.)?[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(:[0-9]{1,5})?$|^\\[[0-9A-Fa-f:.]{2,45}\\](:[0-9]{1,5})?$";
 
-/** Stands in an agent's list for the hosts that the project allows in which it works. */
+/** Word in an agent's list that stands for the hosts its project allows. */
 export const PROJECT_HOSTS = "project";
 
 export const AllowList = t.Object(
@@ -39,10 +42,10 @@ export const Network = t.Union([t.Literal("none"), t.Literal("bridge"), AllowLis
 });
 export type Network = Static<typeof Network>;
 
-/** What holds for one execution; of several lists, each must allow a host. */
+/** The network of one execution. When there are several lists, each must allow a host. */
 export type NetworkBounds = "none" | "bridge" | { allow: readonly (readonly string[])[] };
 
-/** The narrowest of all: nothing if one of them says so, and only what every list allows. */
+/** The narrowest of several networks: none if any is `none`, and only hosts that every list allows. */
 export function narrowest(networks: readonly (Network | undefined)[]): NetworkBounds {
   const given = networks.filter((network) => network !== undefined);
   if (given.length === 0 || given.includes("none")) return "none";
@@ -50,14 +53,14 @@ export function narrowest(networks: readonly (Network | undefined)[]): NetworkBo
   return lists.length === 0 ? "bridge" : { allow: lists };
 }
 
-/** Presets that any of the lists names. */
+/** Presets that at least one of the lists names. */
 export function presetsIn(lists: readonly (readonly string[])[]): NetworkPreset[] {
   return NETWORK_PRESETS.filter((preset) => lists.some((list) => list.includes(preset)));
 }
 
 /**
- * What `host:port` a list allows; presets stand for the entries that they were found to mean.
- * @param project entries that `project` stands for.
+ * Whether all lists allow `host:port`. `found` holds the entries that each preset stands for.
+ * @param project entries that the word `project` stands for.
  */
 export function allows(
   lists: readonly (readonly string[])[],
@@ -76,14 +79,14 @@ export function allows(
 }
 
 const isPreset = (entry: string): entry is NetworkPreset => NETWORK_PRESETS.some((preset) => preset === entry);
-/** Of a host in its one spelling. */
+/** Whether a normalized host is an IP address. */
 const isAddress = (host: string): boolean => host.includes(":") || /^[\d.]+$/.test(host);
 const WEB_PORTS = [80, 443];
 
-/** A host, `*.` before a host, or an address, with or without a port; no preset. */
+/** Pattern of an entry that is no preset: a host, a host after `*.`, or an address, with or without a port. */
 export const HOST_ENTRY = ENTRY;
 
-/** @param host in its one spelling (`plainHost`). @param ports that an entry without a port means. */
+/** @param host normalized by `plainHost`. @param ports the ports that an entry without a port stands for. */
 export function entryAllows(entry: string, host: string, port: number, ports: readonly number[] = WEB_PORTS): boolean {
   const at = entry.lastIndexOf(":");
   const hasPort = at > 0 && !entry.endsWith("]") && (entry.startsWith("[") || entry.indexOf(":") === at);

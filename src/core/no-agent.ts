@@ -1,2 +1,2 @@
-/** Stands for the agent in the rows of a command that borrows no agent's sandbox. The API shows it as null. */
+/** Agent id in the rows of a command that uses no agent's sandbox. The API shows it as null. */
 export const NO_AGENT = "";

@@ -1,7 +1,7 @@
-/** Does something once, for all callers at once; a failure is tried again by the next caller. */
+/** Runs an action once for all callers, also concurrent ones. After a failure, the next caller tries again. */
 export function once<T>(act: () => Promise<T>) {
   let running: Promise<T> | undefined;
-  /** The next call does it again. */
+  /** Makes the next call run the action again. */
   const forget = (): void => {
     running = undefined;
   };

@@ -1,17 +1,20 @@
 /**
- * Where outside text comes from and where it may go on: one table. Outside text is what no person of this server wrote.
- * Work that has read some is marked, once and for good, with one of the sentences here (`sessions.outside`, `runs.outside`),
- * and what it leaves carries the mark until a person confirms it. Sentences are ours: nothing of the text is in them.
+ * Where outside text comes from and where it may spread, in one table. Outside text is text that no person of this
+ * server wrote. Work that has read some is marked permanently with one of the sentences here (`sessions.outside`,
+ * `runs.outside`), and what it leaves carries the mark until a person confirms it. The sentences are ours and contain
+ * nothing of that text.
  */
 
 /**
- * `never`: it shows what people, the repository or the agent itself wrote. `always`: what it shows is outside text.
- * `reported`: what it shows was left by other work; the tool says so (`ToolResult.outside`) where that was marked.
- * `reaching`: a command line, which reads outside text where it names an address of another machine.
+ * Whether a tool shows outside text.
+ * - `never`: it shows what people, the repository or the agent itself wrote.
+ * - `always`: what it shows is outside text.
+ * - `reported`: it shows what other work left; the tool reports (`ToolResult.outside`) when that work was marked.
+ * - `reaching`: a command line, which reads outside text when it names another machine's address.
  */
 type Reads = "never" | "always" | "reported" | "reaching";
 
-/** What a tool leaves behind that other work may read. `work`: other sessions, of the same tree and so of the same mark. */
+/** What a tool leaves that other work may read. `work`: other sessions of the same tree, which share the mark. */
 type Leaves = "nothing" | "files" | "memory" | "skill" | "message" | "task" | "project" | "outputs" | "work";
 
 interface OutsideRow {
@@ -21,7 +24,10 @@ interface OutsideRow {
 
 const row = (reads: Reads, leaves: Leaves): OutsideRow => ({ reads, leaves });
 
-/** Every tool that an agent's file can name, but those of tool servers. A test compares the names with those that there are. */
+/**
+ * All tools that an agent's file can name, except those of tool servers. A test compares the names with the existing
+ * tools.
+ */
 export const OUTSIDE_TOOLS: Readonly<Record<string, OutsideRow>> = {
   read: row("never", "nothing"),
   write: row("never", "files"),
@@ -66,7 +72,7 @@ export const OUTSIDE_TOOLS: Readonly<Record<string, OutsideRow>> = {
 /** The tool that finds tools, which every agent has. It shows names and descriptions that a person has approved. */
 export const TOOL_SEARCH = "tools";
 const OF_TOOL_SEARCH: OutsideRow = row("never", "nothing");
-/** What a tool server answers is outside text. */
+/** Whatever a tool server answers is outside text. */
 const OF_TOOL_SERVERS: OutsideRow = row("always", "nothing");
 
 export function outsideRow({ name, group }: { name: string; group: string }): OutsideRow {
@@ -74,7 +80,7 @@ export function outsideRow({ name, group }: { name: string; group: string }): Ou
   return (name === TOOL_SEARCH ? OF_TOOL_SEARCH : OUTSIDE_TOOLS[name]) ?? OF_TOOL_SERVERS;
 }
 
-/** Ways other than tools by which outside text comes into work: why the work is marked. */
+/** Why work is marked when outside text reached it by other ways than tools. */
 export const OUTSIDE_SOURCES = {
   attachment: "A file was attached to it.",
   upload: "It works on a transcript that was uploaded.",
@@ -96,15 +102,15 @@ export const readByTool = (name: string): string => `It used ${name}, which show
 const ADDRESS = /\b(?:https?|ftps?|wss?|ssh|git|rsync):\/\/([^\s/"'`;|&)]+)|\bgit@[\w.-]+:/gi;
 const OWN_HOST = /^(?:localhost|127\.[\d.]+|\[::1\])(?::\d+)?$/i;
 const NAMES_OWN = /\b(?:localhost|127\.\d+\.\d+\.\d+)\b|\[::1\]/i;
-/** Programs whose work is to fetch, where a command begins. */
+/** Programs that fetch from other machines, at the beginning of a command. */
 const FETCHES = /(?:^|[\s(`/])(?:curl|wget|ftp|sftp|scp|rsync|lynx|w3m|telnet|nc|ncat|ssh)(?=\s|$)/i;
-/** Commands that an address is only text to. */
+/** Commands for which an address is only text. */
 const WRITES_ABOUT =
   /^\s*(?:grep|rg|echo|printf|sed|awk|cat|find|ls|test|\[|git\s+(?:commit|log|grep|diff|show|tag))(?=\s|$)/;
 
 /**
- * Whether a command line reads from another machine, as far as it says so. Before it has read outside text an agent has
- * no reason to hide that, and afterwards its work is marked anyway.
+ * Whether a command line reads from another machine, as far as its text says. An agent that has not read outside text
+ * yet has no reason to hide it, and afterwards its work is marked anyway.
  */
 export function reachesOut(line: string): boolean {
   return line.split(/[;&|\n]+/).some((command) => {

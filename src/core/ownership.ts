@@ -1,61 +1,67 @@
 /**
- * Whose is it: the policies that say who may read a row. Each policy answers twice: `mayRead` for a row at hand, `sql`
- * for the rows of a query. `store/whose.ts` names the policy of each table; its test compares the two answers row by row.
+ * The policies that say who may read a row. Each policy answers in two forms: `mayRead` for a given row, `sql` for the
+ * rows of a query. `store/whose.ts` names the policy of each table; its test compares the two answers row by row.
  */
 import { forbidden } from "./errors.ts";
 import { ADMINISTRATORS } from "./events.ts";
 
-/** What somebody may do in a project, least first. */
+/** Roles in a project, from least to most. */
 export const PROJECT_ROLES = ["viewer", "contributor", "maintainer", "owner"] as const;
 export type ProjectRole = (typeof PROJECT_ROLES)[number];
 
-/** What everybody with an account may do in a project that is open to all. */
+/** The role of everybody with an account in a project that is open to all. */
 export const OPEN_ROLE: ProjectRole = "maintainer";
 
-/** Who may do what in which project. A server's is `store/project-access.ts`. */
+/** Roles of accounts in projects. The server's implementation is `store/project-access.ts`. */
 export interface ProjectRoles {
-  /** Null: for this account the project does not exist. @param own the project of the execution that asks. */
+  /**
+   * The account's role in the project; null when the project does not exist for this account. @param own the project of
+   * the execution that asks.
+   */
   roleOf(me: string | null, project: string, own?: string | undefined): ProjectRole | null;
 }
 
-/** For those whose rights in projects are never asked: administrators, nobody, and who reads what is in no project. */
+/** For askers whose project roles are never needed: administrators, nobody, or reads of rows in no project. */
 export const NO_PROJECTS: ProjectRoles = { roleOf: () => null };
 
-/** Who asks. A caller of the API is one. */
+/** Who asks. A caller of the API is an asker. */
 export interface Asker {
   /** Has the rights of an administrator. */
   admin: boolean;
-  /** Absent: somebody without an account, such as the only user of a server without accounts. */
+  /** Absent for somebody without an account, such as the only user of a server without accounts. */
   userId?: string | undefined;
   kind?: string | undefined;
-  /** It asks for the user that it works for, without the rights of an administrator. */
+  /** Set for an execution. It asks on behalf of the user that it works for, without an administrator's rights. */
   execution?: { userId?: string | undefined; projectId?: string | undefined } | undefined;
   projects: ProjectRoles;
 }
 
-/** To whom a row belongs. `owner` may be `ADMINISTRATORS`: each of them owns it. Null: to nobody, to no project. */
+/**
+ * Whom a row belongs to. When `owner` is `ADMINISTRATORS`, every administrator owns it. Null: nobody's, or in no
+ * project.
+ */
 export interface Belonging {
   owner: string | null;
-  /** Whose project it is in: who does not see that does not see the row. */
+  /** The project that the row is in. Who does not see the project does not see the row. */
   project: string | null;
-  /** Not everybody who sees the project sees the row for that alone. */
+  /** True when seeing the project is not enough to see the row. */
   isOwnersAlone?: boolean;
 }
 
-/** The same as columns or SQL expressions; `NULL` where a table has no such column. */
+/** The same as `Belonging`, as columns or SQL expressions; `NULL` where a table has no such column. */
 export interface BelongingSql {
   owner: string;
   project: string;
-  /** A condition under which a row is not for all who see its project. */
+  /** A condition that holds for rows not visible to everybody who sees their project. */
   isOwnersAlone?: string;
-  /** Rows of the table may belong to `ADMINISTRATORS`. */
+  /** Whether rows of the table may belong to `ADMINISTRATORS`. */
   isAdministrators?: boolean;
 }
 
-/** A condition with `?` for its values; undefined: every row. */
+/** An SQL condition with `?` for its values; undefined matches every row. */
 export type ReadCondition = readonly [sql: string, ...values: string[]] | undefined;
 
-/** What a policy says about somebody who is signed in. `me`: their account, null without one. */
+/** A policy's rule for somebody who is signed in. `me` is their account, null without one. */
 interface PolicyRule<A extends Asker = Asker> {
   mayRead(me: string | null, belonging: Belonging, asker: A): boolean;
   sql(me: string | null, columns: BelongingSql, asker: A): ReadCondition;
@@ -68,18 +74,21 @@ export interface Policy<A extends Asker = Asker> {
 
 const NO_ROW: ReadCondition = ["0"];
 
-/** The account for which somebody asks. An execution asks for the user that it works for. */
+/** The account on whose behalf somebody asks. For an execution, it is the user that it works for. */
 const accountOf = ({ userId, execution }: Pick<Asker, "userId" | "execution">): string | null =>
   userId ?? execution?.userId ?? null;
 
-/** The role of somebody in a project; null where it does not exist for them. Administrators own every project. */
+/** The asker's role in a project; null when the project does not exist for them. Administrators own every project. */
 export const roleIn = (asker: Asker, project: string): ProjectRole | null =>
   asker.admin ? "owner" : asker.projects.roleOf(accountOf(asker), project, asker.execution?.projectId);
 
 export const isAtLeast = (role: ProjectRole, least: ProjectRole): boolean =>
   PROJECT_ROLES.indexOf(role) >= PROJECT_ROLES.indexOf(least);
 
-/** @throws Problem 403 for a project that they see, where they may do less. Of one that they do not see nothing is said. */
+/**
+ * @throws Problem 403 when they see the project but have a lesser role. For a project that they do not see, nothing is
+ *   thrown.
+ */
 export function assertRole(asker: Asker, project: string | null | undefined, least: ProjectRole): void {
   if (!project) return;
   const role = roleIn(asker, project);
@@ -93,21 +102,21 @@ export function assertRole(asker: Asker, project: string | null | undefined, lea
 const maySeeProject = (asker: Asker, project: string | null): boolean =>
   project === null || roleIn(asker, project) !== null;
 
-/** Projects that are not open to all, but one. */
+/** Ids of projects that are not open to all, except one. */
 const CLOSED = "SELECT closed.project_id FROM project_access AS closed WHERE closed.project_id <> ?";
 const MINE = "SELECT 1 FROM project_members AS mine WHERE mine.project_id = closed.project_id AND mine.user_id = ?";
 const OTHERS = `${CLOSED} AND NOT EXISTS (${MINE})`;
 
 /**
- * That a row is in no project, or in one that they see, as a condition of a query. Few projects are closed, so what is not
- * among them is asked: any index serves the rest.
- * @param column of the project.
+ * A condition for rows that are in no project, or in one that the asker sees. Few projects are closed, so the condition
+ * excludes those; the rest of the query can use any index.
+ * @param column the column of the project.
  */
 export function inSeenProject(asker: Asker, column: string): ReadCondition {
   if (asker.admin || column === "NULL") return undefined;
   const me = accountOf(asker);
   const own = asker.execution?.projectId;
-  // In one piece, without an OR: that would keep SQLite from reading by the index of another.
+  // One expression without an OR, which would keep SQLite from using the index of another condition.
   const isNotIn = (closed: string) => `coalesce(${column}, '') NOT IN (${closed})`;
   const seen = own !== undefined && roleIn(asker, own) !== null ? own : "";
   return me === null ? [isNotIn(CLOSED), seen] : [isNotIn(OTHERS), seen, me];
@@ -119,7 +128,10 @@ function bothOf(first: ReadCondition, second: ReadCondition): ReadCondition {
   return [`${one} AND ${other}`, ...its, ...others];
 }
 
-/** Who is not signed in reads no row of any policy, and who does not see a project reads none that is in it. */
+/**
+ * Adds what holds for every policy: who is not signed in reads no rows, and rows of a project are only read by those
+ * who see it.
+ */
 const definePolicy = <A extends Asker = Asker>(rule: PolicyRule<A>): Policy<A> => ({
   mayRead: (asker, belonging) =>
     asker.kind !== "anonymous" &&
@@ -131,7 +143,7 @@ const definePolicy = <A extends Asker = Asker>(rule: PolicyRule<A>): Policy<A> =
       : bothOf(rule.sql(accountOf(asker), columns, asker), inSeenProject(asker, columns.project)),
 });
 
-/** A row is one's own when one's account owns it; rows of nobody are the own rows of those without an account. */
+/** A row belongs to the account that owns it. Rows without an owner belong to users without an account. */
 const own: PolicyRule = {
   mayRead: (me, { owner }, { admin }) => owner === me || (admin && owner === ADMINISTRATORS),
   sql(me, { owner, isAdministrators }, { admin }) {
@@ -142,16 +154,16 @@ const own: PolicyRule = {
 };
 
 export const POLICIES = {
-  /** Everybody who is signed in, and of what is in a project those who see it. */
+  /** Everybody who is signed in; for rows of a project, those who see it. */
   everybody: definePolicy({ mayRead: () => true, sql: () => undefined }),
-  /** The owner alone: administrators do not read what others own. */
+  /** Only the owner: administrators do not read what others own. */
   owner: definePolicy(own),
-  /** The owner and administrators. Rows of nobody are for administrators. */
+  /** The owner and administrators. Rows without an owner are for administrators. */
   ownerOrAdmin: definePolicy({
     mayRead: (me, { owner }, { admin }) => admin || (owner !== null && owner === me),
     sql: (me, { owner }, { admin }) => (admin ? undefined : me === null ? NO_ROW : [`${owner} = ?`, me]),
   }),
-  /** The owner and administrators. Rows of nobody are everybody's. */
+  /** The owner and administrators. Rows without an owner are for everybody. */
   ownerOrNobody: definePolicy({
     mayRead: (me, { owner }, { admin }) => admin || owner === null || owner === me,
     sql: (me, { owner }, { admin }) =>
@@ -171,7 +183,7 @@ export const POLICIES = {
       return [`(${everybodys} OR ${sql})`, ...values];
     },
   }),
-  /** Administrators alone. */
+  /** Only administrators. */
   administrator: definePolicy({
     mayRead: (_me, _belonging, { admin }) => admin,
     sql: (_me, _columns, { admin }) => (admin ? undefined : NO_ROW),
@@ -180,6 +192,6 @@ export const POLICIES = {
 
 export type PolicyName = keyof typeof POLICIES;
 
-/** Whether that owner is the asker. For who may change what others read, too. */
+/** Whether the asker is the owner. It decides who may change rows that others may also read. */
 export const owns = (asker: Omit<Asker, "projects">, owner: string | null): boolean =>
   POLICIES.owner.mayRead({ ...asker, projects: NO_PROJECTS }, { owner, project: null });

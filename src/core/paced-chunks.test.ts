@@ -1,9 +1,9 @@
-/** A pipe that is read in pieces: its writer waits while there is much to read, and every byte comes, in order. */
+/** A pipe that is read in pieces: the writer is paused while much is unread, and every byte arrives, in order. */
 import { expect, test } from "bun:test";
 import { createBoundedNoise, createPacedChunks } from "./paced-chunks.ts";
 
 const KB = 1024;
-/** Longer than a turn: what comes meanwhile waits. */
+/** Blocks for longer than a turn, so that other work has to wait. */
 function takeLong(): void {
   const until = performance.now() + 5;
   while (performance.now() < until);
@@ -28,7 +28,7 @@ test("a writer that floods is paused once there is much to read, and resumed whe
   expect(said).toHaveLength(2);
   expect(said[0]).toStartWith("pause");
   expect(said[1]).toBe(`resume at ${640 * KB}`);
-  // Another flood later is paused again.
+  // A second flood pauses the writer again.
   for (const chunk of sent) chunks.add(chunk);
   await chunks.drained();
   expect(said.map((one) => one.split(" ")[0])).toEqual(["pause", "resume", "pause", "resume"]);

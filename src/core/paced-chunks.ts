@@ -1,18 +1,18 @@
 /**
- * Bytes of a pipe on their way to their reader, a piece at a time: between the pieces others get their turn, and while there
- * is more than a little to read, the writer waits.
+ * Passes bytes of a pipe to their reader in pieces. Other work gets a turn between the pieces, and the writer is paused
+ * while much is waiting to be read.
  */
 
 interface PacedChunksOptions {
   read(piece: Uint8Array): void;
-  /** Nothing more should come for now. */
+  /** Asks the writer to stop for now. */
   pause(): void;
   resume(): void;
 }
 
-/** Lines of nothing but noise cost their reader some microseconds each. */
+/** Small pieces, because each line costs the reader some microseconds, even lines of mere noise. */
 const PIECE_BYTES = 8 * 1024;
-/** How long it reads without a pause. */
+/** How long it reads without a pause, in ms. */
 const TURN_MS = 4;
 const WAITING_BYTES = 256 * 1024;
 
@@ -27,7 +27,7 @@ export function createPacedChunks({ read, pause, resume }: PacedChunksOptions) {
       for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
         read(chunk.subarray(at, at + PIECE_BYTES));
         if (performance.now() < until) continue;
-        // Not an immediate: the runtime may sleep on one while the only pipe that it watches is paused.
+        // A timer and not an immediate: the runtime may sleep on an immediate while the only pipe it watches is paused.
         await new Promise((go) => setTimeout(go, 0));
         until = performance.now() + TURN_MS;
       }
@@ -48,12 +48,15 @@ export function createPacedChunks({ read, pause, resume }: PacedChunksOptions) {
       isPaused = true;
       pause();
     },
-    /** Resolves when all that came so far has been read. */
+    /** Resolves when everything received so far has been read. */
     drained: (): Promise<void> => reading,
   };
 }
 
-/** The same for text that nobody has to read whole: the writer never waits, and what comes too fast is left out. */
+/**
+ * Like `createPacedChunks`, for text that need not be read completely: the writer never waits, and excess bytes are
+ * dropped.
+ */
 export function createBoundedNoise({ read, leftOut }: { read(piece: Uint8Array): void; leftOut(bytes: number): void }) {
   let [left, isFull] = [0, false];
   const chunks = createPacedChunks({

@@ -1,7 +1,7 @@
 /** How permission rules are written in an agent's file. `engine/permission/` applies them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 
-/** What a tool does, in the words of the Agent Client Protocol. */
+/** What a tool does, in the terms of the Agent Client Protocol. */
 export const TOOL_KINDS = [
   ...(["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "other"] as const),
 ] as const;
@@ -49,7 +49,7 @@ export const PermissionRules = t.Array(PermissionRule, {
 const listOf = (value: string | readonly string[] | undefined): readonly string[] =>
   value === undefined ? [] : typeof value === "string" ? [value] : value;
 
-/** The parts of a rule, each a list; undefined for one that names no effect. */
+/** The parts of a rule, each as a list; undefined for a rule without an effect. */
 export function partsOfRule(rule: PermissionRule) {
   const effect = EFFECTS.find((one) => rule[one] !== undefined);
   if (effect === undefined) return undefined;
@@ -63,7 +63,10 @@ export function partsOfRule(rule: PermissionRule) {
   };
 }
 
-/** `ask bash: git push*`. The same text for the same rule: what people read, and what a remembered answer is about. */
+/**
+ * The rule as text, e.g. `ask bash: git push*`. The same rule always gives the same text. People read it, and a
+ * remembered answer refers to it.
+ */
 export function textOfRule(rule: PermissionRule): string {
   const parts = partsOfRule(rule);
   if (parts === undefined) return "";
@@ -94,5 +97,5 @@ const KIND_OF_TOOL: Readonly<Record<string, ToolKind>> = {
   fetch_url: "fetch",
 };
 
-/** The kind of one of our own tools; those of tool servers are `other`. */
+/** The kind of one of our own tools; tools of tool servers are `other`. */
 export const kindOfTool = (name: string): ToolKind => KIND_OF_TOOL[name] ?? "other";

@@ -1,4 +1,7 @@
-/** A running program as its standard streams: a tool server or an external agent, in a container or (where the operator allows it) on this host. */
+/**
+ * A running program with its standard streams: a tool server or an external agent, in a container or, if the operator
+ * allows it, on this host.
+ */
 
 export interface PipeEvents {
   onStdout(chunk: Uint8Array): void;
@@ -6,15 +9,15 @@ export interface PipeEvents {
 }
 
 export interface Pipe {
-  /** Resolves with why, in words, when the server has ended or its streams are gone. */
+  /** Resolves with the reason, in words, when the program has ended or its streams are gone. */
   readonly ended: Promise<string>;
   write(line: string): Promise<void>;
-  /** Reads nothing more of its standard output until `resume`, so that it has to wait. */
+  /** Stops reading its standard output until `resume`, so that the program must wait. */
   pause(): void;
   resume(): void;
-  /** Ends it with everything that it started, and waits until it is gone. May be called again. */
+  /** Ends the program with everything that it started, and waits until all is gone. May be called again. */
   kill(): Promise<void>;
 }
 
-/** Starts it. @throws Problem when it cannot be started. */
+/** Starts the program. @throws Problem when it cannot be started. */
 export type OpenPipe = (events: PipeEvents, signal: AbortSignal) => Promise<Pipe>;

@@ -1,9 +1,9 @@
-/** The one spelling of a host, for comparing what users, agents and programs name. */
+/** Normalizes host names, so that names from users, agents and programs can be compared. */
 import { Problem } from "./errors.ts";
 
 /**
- * A host in its one spelling: lower case, no brackets, no trailing dot, decimal, octal and hexadecimal addresses
- * dotted. @throws Problem 422 `bad_host`.
+ * Normalizes a host: lower case, no brackets, no trailing dot; decimal, octal and hexadecimal addresses become dotted.
+ * @throws Problem 422 `bad_host`.
  */
 export function plainHost(given: string): string {
   const bare = given.trim();

@@ -1,4 +1,7 @@
-/** What a program wrote to a terminal, as text: without its colours, and of a line that was written over again the last. */
+/**
+ * Turns a program's terminal output into plain text: without colors, and of a line that was overwritten only the last
+ * version.
+ */
 export const plainLog = (output: string): string =>
   output
     .replace(/\x1b\[[0-9;?]{0,30}[ -/]{0,4}[@-~]/g, "")

@@ -1,11 +1,11 @@
-/** Whether bytes from outside are one PNG picture, and how large it is. Nothing of it is decoded. */
+/** Checks whether bytes from outside are one PNG picture, and reads its size. Nothing is decoded. */
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const CHUNK_HEAD = 8;
 const CHUNK_SUM = 4;
 const HEADER_BYTES = 13;
 
-/** Width and height in pixels; undefined for what is no PNG, whole and without anything behind it. */
+/** Width and height in pixels; undefined unless the bytes are exactly one whole PNG. */
 export function pngSize(bytes: Uint8Array): { width: number; height: number } | undefined {
   if (SIGNATURE.some((byte, at) => bytes[at] !== byte)) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

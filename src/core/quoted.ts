@@ -1,4 +1,4 @@
-/** Text of others as a quotation: every line is marked, so that nothing in it can pass for our own words. */
+/** Quotes text of others. Every line is marked, so that nothing in it can be taken for our own words. */
 export function quoted(text: string, most: number): string {
   const cut = text.length > most ? `${text.slice(0, most)}\n[${text.length - most} more characters]` : text;
   return cut

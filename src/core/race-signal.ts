@@ -1,4 +1,4 @@
-/** The outcome of the work, or the signal's reason when that comes first: the work is then abandoned, not waited for. */
+/** Settles like the work, or rejects with the signal's reason if that comes first. The work is then abandoned. */
 export function raceSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const stop = () => reject(signal.reason);

@@ -1,8 +1,8 @@
-/** Bytes of a stream that nobody trusts to end: no more of them are held than were asked for. */
+/** Reads streams that may never end; no more bytes are held than the caller allows. */
 
 type Chunks = AsyncIterable<Uint8Array> | null;
 
-/** The beginning, and whether that is all of it. What comes after it is not read. */
+/** Reads up to `most` bytes, and says whether that is the whole stream. The rest is not read. */
 export async function readBeginning(
   chunks: Chunks,
   most: number,
@@ -17,7 +17,7 @@ export async function readBeginning(
   return { bytes: Buffer.concat(held), isWhole: room >= 0 };
 }
 
-/** All of it. @throws what `tooMuch` makes where there is more. */
+/** Reads the whole stream. @throws the error of `tooMuch` when there are more bytes. */
 export async function readBounded(chunks: Chunks, most: number, tooMuch: () => Error): Promise<Buffer<ArrayBuffer>> {
   const { bytes, isWhole } = await readBeginning(chunks, most);
   if (!isWhole) throw tooMuch();

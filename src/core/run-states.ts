@@ -1,8 +1,8 @@
-/** The moves of runs and steps. They are defined here only; code that changes a status calls `assertMove`. */
+/** The allowed transitions of runs and steps, defined only here. Code that changes a status calls `assertMove`. */
 import { isOneOf } from "./typed-keys.ts";
 
 export const RUN_STATUSES = ["queued", "running", "waiting", "succeeded", "failed", "cancelled"] as const;
-/** How work ends: of runs, executions and jobs alike. */
+/** How work ends: the same for runs, executions and jobs. */
 export const ENDS = ["succeeded", "failed", "cancelled"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 export const isRunStatus = (word: string): word is RunStatus => isOneOf(RUN_STATUSES, word);
@@ -20,8 +20,8 @@ export const STEP_STATUSES = [
 export type StepStatus = (typeof STEP_STATUSES)[number];
 
 /**
- * A queued run may fail (its pipeline is gone) or be cancelled before anything ran. `waiting` is a run that waits
- * for people alone. Only a restart leads out of an end.
+ * A queued run may fail (its pipeline is gone) or be cancelled before anything ran. A `waiting` run waits only for
+ * people. An ended run changes only by a restart.
  */
 export const RUN_MOVES: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   queued: ["running", "failed", "cancelled"],
@@ -33,9 +33,9 @@ export const RUN_MOVES: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
 };
 
 /**
- * `pending → running` is the step above the children of a `for_each`, `pending → waiting` an approval: no agent takes
- * them up. A queued step may fail without having run (its agent is gone). A running step that changes hands after a
- * crash stays `running`. An end is never left: another try is another row.
+ * `pending → running` is the parent step of a `for_each`, `pending → waiting` an approval: no agent works on these. A
+ * queued step may fail without having run (its agent is gone). A running step that another process continues after a
+ * crash stays `running`. An end is final: another attempt is another row.
  */
 export const STEP_MOVES: Readonly<Record<StepStatus, readonly StepStatus[]>> = {
   pending: ["queued", "running", "waiting", "skipped", "cancelled"],
@@ -58,7 +58,7 @@ export function canMove(kind: "run" | "step", from: string, to: string): boolean
   return Object.hasOwn(table, from) && (table[from]?.includes(to) ?? false);
 }
 
-/** Throws on any move that the table does not allow: a broken invariant, not a mistake of a caller. */
+/** Throws on any transition that the table does not allow: that is a broken invariant, not a caller's mistake. */
 export function assertMove(kind: "run", from: RunStatus, to: RunStatus): void;
 export function assertMove(kind: "step", from: StepStatus, to: StepStatus): void;
 export function assertMove(kind: "run" | "step", from: string, to: string): void {
@@ -73,6 +73,6 @@ export const isRunEnd = (status: RunStatus): boolean => isOneOf(ENDS, status);
 
 export const isStepEnd = (status: StepStatus): boolean => STEP_MOVES[status].length === 0;
 
-/** Being worked on by the engine, or waiting for a person. */
+/** Whether the engine is working on the step, or a person is asked about it. */
 export const isStepActive = (status: StepStatus): boolean =>
   status === "queued" || status === "running" || status === "waiting";

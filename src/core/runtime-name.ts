@@ -1,4 +1,4 @@
-/** Names of container runtimes, as the container engine has them. */
+/** Names of container runtimes, as the container engine knows them. */
 import { Type as t } from "@sinclair/typebox";
 
 export const RuntimeName = t.String({

@@ -19,7 +19,7 @@ function following(plan: Pick<Plan, "next">, after: string, count: number): (str
 
 describe("a cron in a time zone", () => {
   test.each([
-    // The hour that is skipped: once, as soon as it is over. The hour that comes twice: once.
+    // A time in the skipped hour is due once, as soon as the hour is over. A time in the repeated hour is due once.
     ["30 2 * * *", "2026-03-28T12:00Z", ["2026-03-29T01:00", "2026-03-30T00:30"]],
     ["30 2 * * *", "2026-10-24T12:00Z", ["2026-10-25T00:30", "2026-10-26T01:30"]],
     ["*/30 * * * *", "2026-03-29T00:15Z", ["2026-03-29T00:30", "2026-03-29T01:00", "2026-03-29T01:30"]],
@@ -87,7 +87,7 @@ describe("blackouts", () => {
     const office = { start: "08:00", end: "08:00", days: ["mon", "tue", "wed", "thu", "fri"] as const };
     const plan = berlin("* * * * *", [{ ...office, days: [...office.days] }]);
     expect(iso(plan.nextFree(at("2026-11-23T12:00Z")))).toBe("2026-11-28T07:00");
-    // The end is after a change of the clocks.
+    // The blackout ends after a change of the clocks.
     const spring = berlin("*/10 * * * *", [{ start: "12:00", end: "06:00" }]);
     expect(iso(spring.nextFree(at("2026-03-28T12:00Z")))).toBe("2026-03-29T04:00");
     const autumn = berlin("*/10 * * * *", [{ start: "12:00", end: "06:00" }]);

@@ -1,14 +1,14 @@
-/** When something with a schedule is due: its ticks forwards and backwards, and which of them a blackout covers. */
+/** When something with a schedule is due: the next and the last tick, and which ticks a blackout covers. */
 import { Cron } from "croner";
 import { invalidField, messageOf } from "./errors.ts";
 
-/** Five fields of cron, or every N minutes since 1970-01-01T00:00Z. */
+/** Five fields of cron, or every N minutes counted from 1970-01-01T00:00Z. */
 export type Schedule = string | { every_minutes: number; offset_minutes?: number };
 export const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
 export interface Blackout {
   /** HH:MM in the routine's time zone. */
   start: string;
-  /** On the next day when it is not after `start`. */
+  /** On the next day when it is not later than `start`. */
   end: string;
   /** Days on which it begins; every day when absent. */
   days?: (typeof DAYS)[number][];
@@ -17,7 +17,7 @@ export interface Blackout {
 export interface Plan {
   /** The first tick after that time; null when there is none. All times are ms since the epoch. */
   next(after: number): number | null;
-  /** The last tick at that time or before. */
+  /** The last tick at or before that time. */
   last(until: number): number | null;
   /** Whether a blackout covers that time. */
   isBlackedOut(at: number): boolean;
@@ -32,15 +32,15 @@ export interface Times {
   blackouts: readonly Blackout[];
 }
 
-/** The same names as texts, to look a word up. */
+/** The same names as plain strings, for looking a word up. */
 const WEEKDAYS: readonly string[] = DAYS;
 const SECOND = 1_000;
 const MINUTE = 60_000;
 const DAY = 1_440;
 const WEEK = 7 * DAY;
-/** A change of the clocks may move a blackout's end by so much. */
+/** How far, in minutes, a change of the clocks may move a blackout's end. */
 const CLOCK_CHANGE = 120;
-/** How many ticks are tried for one outside the blackouts. */
+/** How many ticks are tried to find one outside the blackouts. */
 const TRIES = 200;
 const CRON_FIELDS = ["minute", "hour", "day of the month", "month", "day of the week"] as const;
 
@@ -52,7 +52,7 @@ function cronTicks(pattern: string, timezone: string): Ticks {
   const at = (date: Date | null | undefined): number | null => date?.getTime() ?? null;
   return {
     next: (after) => at(cron.nextRun(new Date(after))),
-    // What croner finds is before the second of its argument.
+    // croner finds runs before the second of its argument, so the argument is one second later.
     last: (until) => at(cron.previousRuns(1, new Date(Math.floor(until / SECOND) * SECOND + SECOND))[0]),
   };
 }
@@ -65,7 +65,7 @@ function intervalTicks({ every_minutes, offset_minutes = 0 }: Exclude<Schedule, 
 
 const minutesOf = (text: string): number => Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
 
-/** Each minute of the week from Sunday 00:00: 1 where a blackout covers it. */
+/** An array of the week's minutes from Sunday 00:00: 1 where a blackout covers the minute. */
 function weekOf(blackouts: readonly Blackout[]): Uint8Array {
   const week = new Uint8Array(WEEK);
   for (const { start, end, days = DAYS } of blackouts)
@@ -77,7 +77,7 @@ function weekOf(blackouts: readonly Blackout[]): Uint8Array {
   return week;
 }
 
-/** Minutes from that time until no blackout covers it; 0 when none does, as the clocks of that zone go. */
+/** Minutes from that time until no blackout covers it, by the clock of the time zone; 0 when none covers it. */
 function blackoutLeft(timezone: string, blackouts: readonly Blackout[]): (at: number) => number {
   if (blackouts.length === 0) return () => 0;
   const week = weekOf(blackouts);
@@ -118,9 +118,9 @@ export function planOf({ schedule, timezone, blackouts }: Times): Plan {
 }
 
 /**
- * The plan of what a person wrote.
+ * Makes the plan for a schedule that a person wrote, and checks it.
  * @param at pointer to the object that holds the fields, e.g. `/backup`.
- * @throws Problem 422 for what cannot be read or never comes.
+ * @throws Problem 422 when the schedule cannot be read or is never due.
  */
 export function checkedPlan(times: Times, now: number, at = ""): Plan {
   const { schedule, timezone } = times;
@@ -147,7 +147,7 @@ function readable(times: Times, at: string): Plan {
   }
 }
 
-/** Croner counts fields and days from 0, so each field is tried alone to name the one that a person wrote wrong. */
+/** Croner counts fields and days from 0. So each field is tried on its own, to name the one that is wrong. */
 function explainUnreadable({ schedule, timezone }: Times): string | undefined {
   if (typeof schedule !== "string") return undefined;
   const fields = schedule.trim().split(/\s+/);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Type as t } from "@sinclair/typebox";
 import { acceptedWords, wrongWords } from "./schema-words.ts";
 
-/** A number that may arrive as text. */
+/** Schema of a number that may also arrive as text. */
 const numeric = (bounds: { minimum?: number; maximum?: number }) =>
   t.Union([t.String({ format: "integer" }), t.Integer(bounds)], bounds);
 

@@ -1,11 +1,14 @@
-/** What a schema accepts, and what is wrong with a value by it, in words for the person who sent it. Never the value. */
+/**
+ * Says in words what a schema accepts, and what is wrong with a value, for the person who sent it. The value itself is
+ * never included.
+ */
 import type { TSchema } from "@sinclair/typebox";
 import { ValueErrorType } from "@sinclair/typebox/value";
 import { formOf } from "./text-forms.ts";
 
 type Loose = Record<string, unknown> & { anyOf?: Loose[]; enum?: unknown[] };
 
-/** More words of a union are not named. */
+/** The most words of a union that are named. */
 const WORDS_MAX = 20;
 
 /** E.g. `one of low, high`, `a whole number from 1 to 10`, `text of at most 64 characters or null`. */
@@ -13,7 +16,7 @@ export function acceptedWords(schema: TSchema): string {
   return joined(variantsOf(schema));
 }
 
-/** What is wrong with a value: `is required`, `is not known`, `must be …`. Without the dot of a sentence. */
+/** What is wrong with a value: `is required`, `is not known`, `must be …`. Without a full stop. */
 export function wrongWords(error: { schema?: TSchema; type?: number; message?: string }): string {
   const { schema, type, message = "" } = error;
   if (type === ValueErrorType.ObjectRequiredProperty || /required property/i.test(message)) return "is required";
@@ -22,7 +25,7 @@ export function wrongWords(error: { schema?: TSchema; type?: number; message?: s
   return `must be ${acceptedWords(schema)}`;
 }
 
-/** Unions within unions are one; a number that may arrive as text is a number. */
+/** Flattens nested unions. A number that may also arrive as text counts as a number. */
 function variantsOf(schema: Loose): Loose[] {
   if (!schema.anyOf) return [schema];
   const { minimum, maximum } = schema;
@@ -88,7 +91,7 @@ function textOf(schema: Loose, described: string): string {
     const form =
       formOf(String(schema["pattern"])) ??
       (described ? `text: ${described.replace(/\.$/, "")}` : "text of another form");
-    // The length may be what is wrong. Some forms name theirs already.
+    // The length may be what is wrong, so it is named. Some forms already name theirs.
     const most = schema["maxLength"];
     return most === undefined || form.includes("at most") ? form : `${form}, at most ${most} characters`;
   }

@@ -10,7 +10,7 @@ import {
 } from "@sinclair/typebox";
 import { keysOf, pick } from "./typed-keys.ts";
 
-/** One of these words. */
+/** A union of these words. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(...words: Words) =>
   t.Union(words.map((word) => t.Literal(word))) as TUnion<{
     -readonly [K in keyof Words]: TLiteral<Words[K]>;
@@ -18,7 +18,7 @@ export const oneOf = <const Words extends readonly [string, ...string[]]>(...wor
 
 export const orNull = <T extends TSchema>(schema: T, options?: SchemaOptions) => t.Union([schema, t.Null()], options);
 
-/** Of a row what the schema names, too: the members that are shown under their own names. */
+/** The members of a row that the schema names: those that are shown under their own names. */
 export const shownOf = <P extends TProperties, Row extends object>({ properties }: TObject<P>, row: Row) =>
   pick(
     row,
@@ -28,7 +28,7 @@ export const shownOf = <P extends TProperties, Row extends object>({ properties 
 /** RFC 3339, UTC, milliseconds. */
 export const Time = t.String({ format: "date-time" });
 
-/** A body whose `description` may be null, with that null as the empty text that is stored. */
+/** Replaces a `description` of null in a body by the empty text, which is what is stored. */
 export const withoutNull = <T extends { description?: string | null }>({
   description,
   ...rest

@@ -1,6 +1,6 @@
 /**
- * Sealing of values at rest: AES-256-GCM, 96-bit random nonce, 128-bit tag. Stored text is
- * base64(nonce ‖ tag ‖ ciphertext), so a stored value can be opened by any AES-GCM implementation that has the key.
+ * Encrypts values at rest: AES-256-GCM with a random 96-bit nonce and a 128-bit tag. The stored text is base64(nonce ‖
+ * tag ‖ ciphertext), so any AES-GCM implementation with the key can open it.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
@@ -10,7 +10,7 @@ export const KEY_BYTES = 32;
 
 export type Sealer = ReturnType<typeof createSealer>;
 
-/** @param keyOf gives the 32-byte key at first use. */
+/** @param keyOf returns the 32-byte key; called at the first use. */
 export function createSealer(keyOf: () => Uint8Array) {
   let key: Uint8Array | undefined;
   const theKey = (): Uint8Array => {
@@ -25,7 +25,7 @@ export function createSealer(keyOf: () => Uint8Array) {
       const ciphertext = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
       return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString("base64");
     },
-    /** @throws Error when the text was altered, or sealed with another key. */
+    /** @throws Error when the text was altered or sealed with another key. */
     open(sealed: string): string {
       const bytes = Buffer.from(sealed, "base64");
       if (bytes.byteLength < NONCE_BYTES + TAG_BYTES) throw new Error("a sealed value is cut short");
@@ -40,10 +40,13 @@ export function createSealer(keyOf: () => Uint8Array) {
   };
 }
 
-/** Whether the text is the key itself (64 hexadecimal digits); anything else is stretched. */
+/** Whether the text is the key itself (64 hexadecimal digits). From any other text, a key is derived. */
 export const isRawKey = (text: string): boolean => /^[0-9a-fA-F]{64}$/.test(text);
 
-/** The key that SECRET_ENCRYPTION_KEY names: 64 hex digits are the key, other text goes through HKDF-SHA-256 (RFC 5869). */
+/**
+ * The key from SECRET_ENCRYPTION_KEY: 64 hexadecimal digits are the key itself, other text goes through HKDF-SHA-256
+ * (RFC 5869).
+ */
 export function keyFromText(text: string): Uint8Array {
   if (isRawKey(text)) return Buffer.from(text, "hex");
   return new Uint8Array(hkdfSync("sha256", text, "", "skep/secrets", KEY_BYTES));

@@ -1,15 +1,15 @@
-/** The shapes in which a secret value can come back out of a program: as it is, escaped, or encoded. */
+/** The forms in which a program may print a secret value: unchanged, escaped, or encoded. */
 import { MAX_NEEDLE, MIN_NEEDLE } from "./needles.ts";
 
-/** A line of a value of several lines is masked by itself from this length on: shorter ones are ordinary words. */
+/** Lines of a multi-line value are masked on their own from this length on; shorter lines are ordinary words. */
 const MIN_LINE = 16;
-/** First and last lines of key files, which say nothing. */
+/** First and last lines of key files, which are not secret. */
 const ARMOUR = /^-----(BEGIN|END) [A-Z0-9 ]+-----$/;
-/** Where `base64`, `openssl base64` and `xxd -p` begin a new line. */
+/** Line widths of `base64`, `openssl base64` and `xxd -p`. */
 const BASE64_LINES = [76, 64];
 const HEX_LINES = [60];
 
-/** Every text that is to be masked for a value, none longer than MAX_NEEDLE: longer ones are found by their pieces. */
+/** All texts to mask for a value, none longer than MAX_NEEDLE: longer forms are split into pieces. */
 export function formsOf(value: string): string[] {
   const forms = new Set<string>();
   const add = (form: string) => {
@@ -33,7 +33,7 @@ export function formsOf(value: string): string[] {
   }
   const alone = bytes.toString("base64");
   addLines(alone, BASE64_LINES);
-  // With the padding, which is only at an end.
+  // Padding only occurs at the end of encoded text, so this form includes it.
   add(alone);
   add(alone.replaceAll("+", "-").replaceAll("/", "_"));
   for (const form of base64Forms(bytes)) {
@@ -43,7 +43,7 @@ export function formsOf(value: string): string[] {
   return [...forms].filter((form) => form.length >= MIN_NEEDLE);
 }
 
-/** A long text as pieces that overlap by half, so that of a part of it, wherever it is cut, most is found. */
+/** Splits a long text into pieces that overlap by half, so that most of any part of it is found. */
 function* piecesOf(text: string): Generator<string> {
   if (text.length <= MAX_NEEDLE) yield text;
   else {
@@ -62,7 +62,10 @@ function urlForms(value: string): string[] {
   return upper.flatMap((form) => [form, form.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())]);
 }
 
-/** Base64 as it is inside longer encoded text: what the value alone decides, for each of the three places it can begin at. */
+/**
+ * The value in base64 as it appears inside longer encoded text: the characters that depend on the value only, for each
+ * of the three alignments.
+ */
 function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].map((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");

@@ -1,7 +1,10 @@
-/** The first bytes of a connection, read piece by piece; the stream is left paused for who reads on. */
+/** Reads the first bytes of a connection piece by piece. The stream is left paused for the next reader. */
 import type { Duplex } from "node:stream";
 
-/** Undefined at the end. An error of the stream, for which its owner listens, is its end. */
+/**
+ * The next piece; undefined at the end of the stream. An error counts as its end, since the stream's owner listens for
+ * errors.
+ */
 export async function nextPiece(stream: Duplex): Promise<Buffer | undefined> {
   if (stream.destroyed || stream.readableEnded) return undefined;
   return await new Promise((resolve) => {
@@ -18,13 +21,16 @@ export async function nextPiece(stream: Duplex): Promise<Buffer | undefined> {
 }
 
 interface Head {
-  /** Without the empty line. */
+  /** The head without the empty line. */
   text: string;
-  /** What came after it. */
+  /** Bytes after the head. */
   rest: Buffer;
 }
 
-/** A head of HTTP, up to its empty line. Undefined: the stream ended before. @throws Error when it is longer than that. */
+/**
+ * Reads an HTTP head up to its empty line. Undefined: the stream ended before. @throws Error when it is longer than
+ * `maxBytes`.
+ */
 export async function readHead(stream: Duplex, maxBytes: number): Promise<Head | undefined> {
   let held = Buffer.alloc(0);
   for (;;) {

@@ -1,4 +1,4 @@
-/** What the patterns of our schemas ask for, in words. People never read a regular expression. */
+/** Describes the patterns of our schemas in words, so that people never read a regular expression. */
 
 const ID = "small letters, digits and hyphens, at most 64, not a hyphen first";
 const ONE_LINE = "text on one line";

@@ -1,7 +1,9 @@
-/** Times as queries give them. */
+/** Parses times from query parameters. */
 import { invalidField } from "./errors.ts";
 
-/** Milliseconds of RFC 3339 or YYYY-MM-DD. @throws Problem 422 naming the parameter. */
+/**
+ * Milliseconds since the epoch of an RFC 3339 time or a day (YYYY-MM-DD). @throws Problem 422 that names the parameter.
+ */
 export function timeOf(text: string, parameter: string): number {
   const shape = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2}))?$/i;
   // A plus sign that was not percent-encoded arrives as a space.

@@ -1,7 +1,7 @@
-/** How long a stretch of work runs without a pause. */
+/** How long work may run without a pause, in ms. */
 const TURN_MS = 4;
 
-/** To be awaited between steps: pauses when a turn has been long enough, to let other work run. */
+/** Returns a function to await between steps. It pauses when a turn has lasted long enough, to let other work run. */
 export function takeTurns(): () => Promise<void> | void {
   let until = performance.now() + TURN_MS;
   return () => {
@@ -16,10 +16,10 @@ export function takeTurns(): () => Promise<void> | void {
 }
 
 /**
- * For work that many ask for at the same moment, as a hundred requests that arrive together: it begins at once until a turn
- * has been long enough, and the rest follows in later turns, so that other work waits for one turn and not for all of it.
- * Those who ask take turns too: who asks once does not wait for all that another asked before.
- * @returns what is awaited before the work, with the name of who asks.
+ * Schedules work that many callers request at the same moment, such as a hundred requests that arrive together. Work
+ * starts immediately until a turn has lasted long enough; the rest follows in later turns. Other work then waits for
+ * one turn only. Callers take turns too, so a caller with one request does not wait for all requests of another.
+ * @returns a function to await before the work, with the caller's name.
  */
 export function createTurnQueue(): (who: string) => Promise<void> | void {
   const waiting = new Map<string, (() => void)[]>();
@@ -53,7 +53,10 @@ export function createTurnQueue(): (who: string) => Promise<void> | void {
 
 let last: Promise<void> = Promise.resolve();
 
-/** To be awaited before a stretch of work of some ten milliseconds: many that are asked for at once leave room between. */
+/**
+ * Awaited before work that takes about ten milliseconds, so that many such pieces leave room for other work between
+ * them.
+ */
 export function awaitOwnTurn(): Promise<void> {
   last = last.then(() => new Promise((resolve) => setImmediate(resolve)));
   return last;
@@ -61,7 +64,7 @@ export function awaitOwnTurn(): Promise<void> {
 
 const SORTED_AT_ONCE = 4_096;
 
-/** The items in order, sorted in short steps as there may be very many. Not stable. */
+/** Sorts the items in short steps, because there may be very many. Not stable. */
 export async function sortedInTurns<T>(items: readonly T[], isBefore: (a: T, b: T) => boolean): Promise<T[]> {
   const turn = takeTurns();
   let runs: T[][] = [];

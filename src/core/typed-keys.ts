@@ -1,6 +1,9 @@
-/** What the standard library's types forget: that an object's keys, or a list's words, are known. */
+/**
+ * Helpers for what the standard library's types do not express: that an object's keys, or the words of a list, are
+ * known.
+ */
 
-/** @param value an object that has no other keys than its type names: one that was written out in the code. */
+/** @param value an object with exactly the keys of its type, such as a literal in the code. */
 export const keysOf = <K extends string>(value: Readonly<Record<K, unknown>>) => Object.keys(value) as K[];
 
 /** @param value as for `keysOf`. */
@@ -11,7 +14,7 @@ export const entriesOf = <K extends string, V>(value: Readonly<Partial<Record<K,
 export const recordOf = <K extends string, V>(keys: readonly K[], of: (key: K) => V) =>
   Object.fromEntries(keys.map((key) => [key, of(key)])) as Record<K, V>;
 
-/** The object's members of these names alone. */
+/** Only the members with these names. */
 export function pick<T extends object, K extends keyof T & string>(value: T, keys: readonly K[]): Pick<T, K> {
   const picked: Partial<Pick<T, K>> = {};
   for (const key of keys) picked[key] = value[key];

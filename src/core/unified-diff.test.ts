@@ -46,7 +46,7 @@ test("texts that differ everywhere are compared in bounded work", () => {
 
 test("git applies it, whatever changed", () => {
   const folder = mkdtempSync(join(tmpdir(), "skep-diff-"));
-  // The same each time.
+  // A fixed seed, so that every run is the same.
   let seed = 7;
   const random = (most: number): number => {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;

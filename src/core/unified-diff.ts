@@ -1,8 +1,11 @@
-/** Two texts as a unified diff, which people and models read alike. */
+/** Compares two texts as a unified diff, which both people and models can read. */
 
-/** Lines around a change. */
+/** Unchanged lines shown around a change. */
 const CONTEXT = 3;
-/** Pairs of lines that are compared: the table grows with both texts. Above, what differs is one change. */
+/**
+ * The most pairs of lines that are compared, because the table grows with both texts. Beyond it, the differing lines
+ * become one change.
+ */
 const PAIRS = 60_000;
 const PATH_CHARACTERS = 500;
 
@@ -18,12 +21,12 @@ interface FileTexts {
   after: string;
 }
 
-/** Line numbers are those of the texts. Empty where nothing changes. */
+/** Line numbers refer to the two texts. Empty when nothing changes. */
 export function unifiedDiff({ path, before, after }: FileTexts): string {
   const lines = compareLines(linesOf(before ?? ""), linesOf(after));
   const hunks = hunksOf(lines);
   if (hunks.length === 0) return "";
-  // A path from outside cannot add lines of its own.
+  // A path from outside must not add lines of its own.
   const shown = path.slice(0, PATH_CHARACTERS).replace(/[\x00-\x1f\x7f\u2028\u2029]/g, "?");
   const from = before === undefined ? "/dev/null" : shown;
   return [`--- ${from}`, `+++ ${shown}`, ...hunks].join("\n");
@@ -45,7 +48,7 @@ function compareLines(a: readonly string[], b: readonly string[]): Line[] {
 
 const mark = (sign: Line["mark"], texts: readonly string[]): Line[] => texts.map((text) => ({ mark: sign, text }));
 
-/** By the longest common subsequence. */
+/** Compares lines by their longest common subsequence. */
 function compareMiddle(a: readonly string[], b: readonly string[]): Line[] {
   if (a.length * b.length > PAIRS) return [...mark("-", a), ...mark("+", b)];
   const width = b.length + 1;
@@ -72,7 +75,7 @@ function compareMiddle(a: readonly string[], b: readonly string[]): Line[] {
   return lines;
 }
 
-/** What changed with the lines around it, each under its line numbers. */
+/** The changes with the lines around them, each hunk under its line numbers. */
 function hunksOf(lines: readonly Line[]): string[] {
   const written: string[] = [];
   let [before, after] = [1, 1];
@@ -103,7 +106,7 @@ const step = (mark: Line["mark"], before: number, after: number): [before: numbe
 
 const rangeOf = (from: number, count: number): string => `${count === 0 ? from - 1 : from},${count}`;
 
-/** After the last change that is near enough to the one before, and its context. */
+/** Index after the hunk: after the last change that is near enough to the one before, and after its context. */
 function endOfHunk(lines: readonly Line[], first: number): number {
   let last = first;
   for (let at = first; at < lines.length && at <= last + 2 * CONTEXT; at++) if (lines[at]?.mark !== " ") last = at;

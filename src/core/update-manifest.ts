@@ -1,6 +1,6 @@
 /**
- * Update manifests: which version there is, and the digest of its executable for each platform, signed with Ed25519.
- * The file holds the manifest's bytes in base64 beside the signature, so that what is parsed is what was signed.
+ * Update manifests: the available version, and the digest of its executable for each platform, signed with Ed25519. The
+ * file holds the manifest's bytes in base64 beside the signature, so exactly the signed bytes are parsed.
  */
 
 import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
@@ -10,7 +10,7 @@ import { Problem } from "./errors.ts";
 import { jsonIn } from "./json-reader.ts";
 
 const FORMAT = "skep-update-1";
-/** Signed together with the manifest, so that no other thing signed with this key passes for one. */
+/** Signed together with the manifest, so that other data signed with this key cannot pass for a manifest. */
 const DOMAIN = Buffer.from(`${FORMAT}\n`);
 export const MANIFEST_BYTES = 256 * 1024;
 const EXECUTABLE_BYTES = 1024 * 1024 * 1024;
@@ -18,7 +18,7 @@ const EXECUTABLE_BYTES = 1024 * 1024 * 1024;
 const Envelope = t.Object({ format: t.Literal(FORMAT), manifest: t.String(), signature: t.String() });
 
 export const UpdateFile = t.Object({
-  /** Name beside the manifest, or an address. */
+  /** File name next to the manifest, or a URL. */
   path: t.String({ maxLength: 2_048, pattern: "^[!-~]+$" }),
   size: t.Integer({ minimum: 1, maximum: EXECUTABLE_BYTES }),
   sha256: t.String({ pattern: "^[0-9a-f]{64}$" }),
@@ -28,7 +28,7 @@ export type UpdateFile = Static<typeof UpdateFile>;
 export const UpdateManifest = t.Object({
   version: t.String({ pattern: "^(0|[1-9]\\d{0,8})(\\.(0|[1-9]\\d{0,8})){2}(-[0-9A-Za-z.-]{1,64})?$" }),
   released_at: t.String({ maxLength: 40, pattern: "^\\d{4}-\\d{2}-\\d{2}T[\\d:.]+(Z|[+-]\\d{2}:\\d{2})$" }),
-  // Shown on terminals: it holds no control characters.
+  // Shown on terminals, so it may not contain control characters.
   notes_url: t.Optional(t.String({ maxLength: 2_048, pattern: "^https?://[!-~]+$" })),
   /** By platform, e.g. `linux-x64`. */
   files: t.Record(t.String({ maxLength: 64 }), UpdateFile),
@@ -46,7 +46,7 @@ function publicKeyOf(key: string): KeyObject {
 }
 
 /**
- * The manifest, once its signature is checked; nothing of it is read before.
+ * The manifest after its signature was verified; before that, nothing in it is read.
  * @throws Problem 422 `update_untrusted`.
  */
 export function openManifest(text: string, key: string): UpdateManifest {
@@ -62,7 +62,7 @@ export function openManifest(text: string, key: string): UpdateManifest {
   return manifest;
 }
 
-/** The manifest file's text. */
+/** Signs a manifest. @returns the text of the manifest file. */
 export function sealManifest(manifest: UpdateManifest, privateKey: KeyObject): string {
   const bytes = Buffer.from(JSON.stringify(manifest));
   const signature = sign(null, Buffer.concat([DOMAIN, bytes]), privateKey);

@@ -1,4 +1,4 @@
-/** What this build is. The constants are put in by build.ts; a run from source says so. */
+/** Describes this build. `build.ts` inserts the constants; when run from source they are missing. */
 declare const SKEP_VERSION: string | undefined;
 declare const SKEP_COMMIT: string | undefined;
 declare const SKEP_BUILT_AT: string | undefined;

@@ -1,6 +1,5 @@
 /**
- * WAV files (RIFF): several joined into one. Sizes in the header are corrected, since some services stream a WAV with
- * sizes of 0xFFFFFFFF.
+ * Joins WAV files (RIFF). Sizes in the header are corrected, since some services stream a WAV with sizes of 0xFFFFFFFF.
  */
 
 interface Wav {
@@ -26,7 +25,9 @@ export function readWav(bytes: Uint8Array): Wav {
   throw new Error("a WAV file without sound");
 }
 
-/** One file of all, which must be of one format. @throws Error when they are not, or one is not a WAV file. */
+/**
+ * Joins the files, which must have the same format. @throws Error when formats differ, or a file is not a WAV file.
+ */
 export function joinWavs(files: readonly Uint8Array[]): Uint8Array {
   const wavs = files.map(readWav);
   const [first] = wavs;

@@ -1,4 +1,4 @@
-/** Frames of WebSockets (RFC 6455), as a client sends and receives them. What a peer may not send is refused. */
+/** WebSocket frames (RFC 6455) as a client sends and receives them. Frames that a server may not send are refused. */
 import { randomBytes } from "node:crypto";
 
 export const OPCODES = { rest: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
@@ -12,16 +12,16 @@ class WrongFrame extends Error {
 }
 
 interface FrameHandlers {
-  /** Of one message. */
+  /** Limit of one message. */
   maxBytes: number;
-  /** The bytes are the reader's own only until it returns. */
+  /** The bytes may only be used until the handler returns. */
   onMessage(data: Buffer, opcode: number): void;
   onPing(data: Buffer): void;
   onPong?(): void;
   onClose(data: Buffer): void;
 }
 
-/** A frame of a client: masked, whole. */
+/** Makes a client's frame: masked, with the whole message. */
 export function frameOf(opcode: number, data: Uint8Array): Buffer {
   const long = data.length < 126 ? 0 : data.length < 65_536 ? 2 : 8;
   const at = HEADER_BYTES + long + 4;
@@ -36,13 +36,13 @@ export function frameOf(opcode: number, data: Uint8Array): Buffer {
   return frame;
 }
 
-/** @returns what takes the peer's bytes as they come. It throws `WrongFrame`. */
+/** @returns a function that takes the server's bytes as they come. It throws `WrongFrame`. */
 export function createFrameReader(handlers: FrameHandlers): (chunk: Uint8Array) => void {
   const { maxBytes } = handlers;
-  /** What is not read yet, and how much of it there must be for the next frame. */
+  /** Bytes not read yet, and how many are needed for the next frame. */
   let chunks: Uint8Array[] = [];
   let [size, needed] = [0, 0];
-  /** Of a message in several frames. */
+  /** The parts received so far of a message in several frames. */
   let parts: Buffer[] = [];
   let [partBytes, partsOpcode] = [0, 0];
   const take = (opcode: number, isLast: boolean, data: Buffer): void => {
@@ -53,7 +53,7 @@ export function createFrameReader(handlers: FrameHandlers): (chunk: Uint8Array) 
     if (isLast && partBytes === 0) return handlers.onMessage(data, opcode);
     if (opcode !== OPCODES.rest) partsOpcode = opcode;
     parts.push(Buffer.from(data));
-    // An empty first part counts, or what follows would be a part of nothing.
+    // Each part counts at least 1, so that an empty first part still marks a message as begun.
     partBytes += data.length + 1;
     if (partBytes > maxBytes) throw new WrongFrame("a message that is too long");
     if (!isLast) return;
@@ -86,7 +86,7 @@ interface Header {
   end: number;
 }
 
-/** Undefined until enough of it is there. */
+/** Undefined until enough bytes have arrived. */
 function headerOf(held: Buffer, at: number, maxBytes: number): Header | undefined {
   if (held.length < at + HEADER_BYTES) return undefined;
   const [first, second] = [held.readUInt8(at), held.readUInt8(at + 1)];

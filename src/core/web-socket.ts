@@ -1,24 +1,24 @@
-/** How a client begins to speak WebSocket (RFC 6455) over a connection of its own. */
+/** Opens a WebSocket (RFC 6455) as a client, over an existing connection. */
 import { createHash, randomBytes } from "node:crypto";
 import type { Duplex } from "node:stream";
 import { readHead } from "./stream-head.ts";
 
 export interface Upgrade {
-  /** 101 when it was done. */
+  /** 101 when the upgrade succeeded. */
   status: number;
-  /** By their names in lower case. */
+  /** Headers by their lower-case names. */
   headers: ReadonlyMap<string, string>;
-  /** What came after the head. */
+  /** Bytes after the head. */
   rest: Buffer;
 }
 
 const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const HEAD_BYTES = 64 * 1024;
 
-/** @param event says that the connection stands. @throws what the connection fails with. */
+/** @param event the event that says the connection is established. @throws the connection's error. */
 function waitUntilConnected(stream: Duplex, event: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    // It stays: an error is also the end of the stream, and is read there.
+    // This listener stays: an error also ends the stream, and readers see it as the end.
     stream.on("error", reject);
     stream.once("close", () => reject(new Error("it closed the connection")));
     stream.once(event, () => resolve());
@@ -26,8 +26,10 @@ function waitUntilConnected(stream: Duplex, event: string): Promise<void> {
 }
 
 /**
- * Asks for it once the connection stands. Afterwards the stream is paused: resume it to read on.
- * @param lines further ones of the request's head. @throws Error when the server does not answer, or is none.
+ * Requests the upgrade once the connection is established. Afterwards the stream is paused: resume it to continue
+ * reading.
+ * @param lines further lines of the request's head.
+ * @throws Error when the server does not answer, or is not a WebSocket server.
  */
 export async function upgrade(
   stream: Duplex,

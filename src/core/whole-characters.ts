@@ -1,15 +1,15 @@
-/** Cutting UTF-8 so that no character is cut in two. */
+/** Cuts UTF-8 without splitting a character. */
 
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** Where the first whole character begins. */
+/** Index where the first whole character begins. */
 export function wholeFrom(bytes: Uint8Array): number {
   let at = 0;
   while (at < 3 && isContinuation(bytes[at])) at += 1;
   return at;
 }
 
-/** Where the last whole character ends. */
+/** Index where the last whole character ends. */
 export function wholeTo(bytes: Uint8Array): number {
   let start = bytes.length - 1;
   while (start > bytes.length - 4 && isContinuation(bytes[start])) start -= 1;

@@ -1,4 +1,7 @@
-/** `agents/<id>/AGENT.md`: front matter says who the agent is and what it may do, the body is its system prompt. Pure. */
+/**
+ * Reads `agents/<id>/AGENT.md`: the front matter says who the agent is and what it may do; the body is its system
+ * prompt. Pure.
+ */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { DAY_SECONDS } from "../core/clock.ts";
 import { HARNESS_NAMES, hasOwnLogin, OWN_LOGIN_NAMES } from "../core/harness-names.ts";
@@ -39,7 +42,7 @@ const HARNESS_CONFIG = t.Union(
 );
 export type HarnessConfig = Static<typeof HARNESS_CONFIG>;
 
-/** What of an agent can be set; absent fields take the defaults below or the instance's settings. */
+/** The settings of an agent. An absent field takes its value from `AGENT_DEFAULTS` or from the instance's settings. */
 export const AGENT_CONFIG = t.Object(
   {
     model: t.Optional(
@@ -122,7 +125,7 @@ const AGENT_FRONT_MATTER = t.Object(
   { additionalProperties: false },
 );
 
-/** Of what the instance's settings do not set. */
+/** Defaults for the fields that the instance's settings do not cover. */
 export const AGENT_DEFAULTS = {
   harness: "builtin",
   credentials: "gateway",
@@ -148,7 +151,9 @@ export interface AgentFile {
   prompt: string;
 }
 
-/** Never throws: a broken file is an agent with problems, whose good fields still count. */
+/**
+ * Parses an agent's file. Never throws: a broken file gives an agent with problems, and its valid fields still count.
+ */
 export function parseAgentFile(id: string, text: string): { agent: AgentFile; problems: SourceProblem[] } {
   const { data, body, problems: broken, yaml } = readFrontMatter(text);
   const faults = schemaProblems(AGENT_FRONT_MATTER, data);
@@ -175,7 +180,7 @@ function loginProblems({ credentials, harness }: Record<string, unknown>): Value
   return [{ path: ["credentials"], message: `\`own\` needs a \`harness\` whose vendor has log-ins: ${names}.` }];
 }
 
-/** A tool whose name is misspelt would be missing without a word. */
+/** Reports unknown tool names. Without this check, a misspelled tool would be missing silently. */
 function toolProblems(tools: unknown): ValueProblem[] {
   if (!Array.isArray(tools)) return [];
   return tools.flatMap((tool, i) => {

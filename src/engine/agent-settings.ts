@@ -1,4 +1,7 @@
-/** What holds for an agent in one execution: its file, else the instance's settings, else the defaults of agents. */
+/**
+ * Resolves an agent's settings for one execution: from its file, else from the instance's settings, else from
+ * `AGENT_DEFAULTS`.
+ */
 import { conflict } from "../core/errors.ts";
 import { type EvalHarness, HARNESS_IMAGE, hasOwnLogin, OWN_LOGINS } from "../core/harness-names.ts";
 import type { Network } from "../core/network.ts";
@@ -7,7 +10,7 @@ import { AGENT_DEFAULTS, type AgentFile, type HarnessConfig } from "./agent-file
 import type { Kind } from "./kinds.ts";
 import type { CodeEnvironment, EngineAgent } from "./ports.ts";
 
-/** What of the instance's settings fills in for agents that say nothing. */
+/** The instance's settings that fill in for fields an agent's file leaves out. */
 export interface EngineDefaults {
   model(purpose: NonNullable<Kind["purpose"]>): string | null;
   models?: { summary: string | null; fallback: readonly string[] };
@@ -24,7 +27,7 @@ export interface EngineDefaults {
   };
 }
 
-/** Of a command that borrows nobody's sandbox. */
+/** Stands in for the agent when a command runs in no agent's sandbox. */
 export const AGENTLESS: Pick<AgentFile, "id" | "config"> = { id: NO_AGENT, config: {} };
 
 /** The agent's own settings, else the instance's, else the defaults of agents. */
@@ -44,11 +47,11 @@ export function settingsOf(
     temperature: config.temperature ?? undefined,
     maxTurns: config.max_turns ?? limits.max_turns,
     image: ownImage ?? environment.image ?? sandbox.image ?? undefined,
-    // Made of the project's image: an agent that has one of its own does without.
+    // The setup layer is built on the project's image, so an agent with an image of its own goes without it.
     layer: ownImage === undefined ? environment.layer : undefined,
     kept: environment.kept,
     env: environment.env ?? {},
-    // Whoever holds a person's log-in reaches its vendor and nobody else.
+    // An agent that holds a person's log-in may reach that log-in's vendor only.
     network: ownLogin ? { allow: [...OWN_LOGINS[ownLogin].hosts] } : (config.network ?? sandbox.network),
     runtime: config.runtime ?? sandbox.runtime ?? undefined,
     hostLabels: [...new Set([...(config.host_labels ?? []), ...(environment.host_labels ?? [])])],
@@ -57,12 +60,15 @@ export function settingsOf(
   };
 }
 
-/** A program that an eval tries instead of the file's has no log-in. */
+/** When an eval replaces the program that the agent's file names, the replacement has no log-in. */
 function ownLoginOf({ credentials, harness: own }: AgentFile["config"], harness: HarnessConfig) {
   return credentials === "own" && harness === own && hasOwnLogin(harness) ? harness : undefined;
 }
 
-/** @throws Problem 409 `no_command` where the file is to name a command and does not any more. */
+/**
+ * The program that drives the agent in this execution.
+ * @throws Problem 409 `no_command` when `acp` is wanted but the agent's file no longer names a command.
+ */
 export function harnessOf(
   { id, config }: Pick<AgentFile, "id" | "config">,
   wanted: EvalHarness | undefined,
@@ -75,7 +81,7 @@ export function harnessOf(
   return own;
 }
 
-/** An external agent needs an image with its program. */
+/** The image for an external agent, which must hold its program; undefined for the built-in loop. */
 function imageOf(harness: HarnessConfig): string | undefined {
   if (harness === "builtin") return undefined;
   return typeof harness === "string" ? HARNESS_IMAGE : (harness.image ?? HARNESS_IMAGE);

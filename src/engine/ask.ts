@@ -1,4 +1,6 @@
-/** One model call, inside window and budget; and the summary that a conversation grown too long is replaced by. */
+/**
+ * Asks the model for one reply within its window and budget, and replaces a conversation that is too long by a summary.
+ */
 import { HOUR_MS } from "../core/clock.ts";
 import { Problem } from "../core/errors.ts";
 import { attachTo } from "./attachments.ts";
@@ -16,14 +18,15 @@ import { chooseShown, modelTool } from "./tool-search.ts";
 export const SUMMARISE =
   "This is the conversation so far; it is too long to continue. Write a summary from which you can: the task, what is done and found (paths, names, numbers), what is left, decisions taken. No tool calls.";
 
-/** Calls for one reply, summaries and refused ones among them. */
+/** The most model calls made for one reply; summaries and refused calls count. */
 const CONTEXT_TRIES = 8;
-/** Part of what was refused that is tried next. */
+/** After a provider refuses a prompt as too long, the next try has room for this part of it. */
 const SHORTER = 0.6;
 
 /**
- * One model call, inside window and budget. A conversation that is too long, by our count or the provider's word, is
- * shortened and asked again. @returns the reply to store, or how the execution ends without one.
+ * Makes one model call within window and budget. A conversation that is too long, by our count or by the provider's, is
+ * shortened and sent again.
+ * @returns the reply to store, or how the execution ends without one.
  */
 export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
   const { execution, ports, model, system, sandbox } = input;
@@ -41,7 +44,7 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
       "window_too_small",
       `The instructions and tools of agent ${execution.agentId} take about ${fixed} tokens; ${model} serves a window of ${window}. Use a model with a larger window, or serve a larger one: skep models set ${model} --window 32k`,
     );
-  // What tools take is not the conversation's.
+  // The tools take their share of the window before the conversation does.
   let room = roomOf(window) - sizeOf(shownAt.map(modelTool));
   for (let tries = 1; ; tries++, stored = ports.rows.context(execution)) {
     const fitted = fitRoom(system, await read(stored), room);
@@ -76,8 +79,9 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
 }
 
 /**
- * A quota that is used up is a wait, not a failure: the execution goes back to the queue until then.
- * @returns how it ends instead, where that is too long. @throws Problem 503 `waiting_for_provider`.
+ * Handles a used-up quota as a wait and not as a failure: the execution goes back to the queue until then.
+ * @returns how the execution ends when the wait would be too long.
+ * @throws Problem 503 `waiting_for_provider`.
  */
 export function waitForProvider(
   { execution, ports }: Pick<LoopInput, "execution" | "ports">,
@@ -99,10 +103,12 @@ const LEAST_WAIT_MS = 60_000;
 const MOST_WAIT_MS = HOUR_MS;
 
 /**
- * Who has used up a quota that no time is named for must pay or raise a limit first: OpenAI's 429 `insufficient_quota`
- * (https://platform.openai.com/docs/guides/error-codes) and OpenRouter's 402 (https://openrouter.ai/docs/api_reference/limits)
- * have no `Retry-After`. It is asked again after a minute, then each time after as long as was waited already, an hour at most.
- * @returns how it ends instead, where that is too long. @throws Problem 503 `waiting_for_provider`.
+ * Waits for a quota when the provider names no time at which it renews. The person must pay or raise a limit first:
+ * OpenAI's 429 `insufficient_quota` (https://platform.openai.com/docs/guides/error-codes) and OpenRouter's 402
+ * (https://openrouter.ai/docs/api_reference/limits) come without `Retry-After`. The model is asked again after one
+ * minute. Each later wait is as long as all waits before it together, one hour at most.
+ * @returns how the execution ends when it has waited too long.
+ * @throws Problem 503 `waiting_for_provider`.
  */
 function waitUnknown({ execution, ports }: LoopInput, message: string): Ending {
   const most = ports.providerWaitMs();
@@ -122,9 +128,10 @@ function waitUnknown({ execution, ports }: LoopInput, message: string): Ending {
 }
 
 /**
- * What a summary is made of: the turns before this one, so that what was just said stays as it was; all, when there is
- * nothing else. A reply and the results of its calls are one message, so they are never parted. Undefined: a single
- * message cannot be made shorter.
+ * Picks the messages to summarize: those before the current turn, so that what was just said stays word for word. When
+ * there are none before it, all messages are summarized. A reply and the results of its calls are one message, so they
+ * stay together.
+ * @returns undefined for a single message, which cannot be made shorter.
  */
 function coveredBy(stored: readonly StoredMessage[], { id, kind }: Execution): readonly StoredMessage[] | undefined {
   const own = stored.findIndex(({ executionId, role }) => executionId === id && role !== "summary");
@@ -133,7 +140,7 @@ function coveredBy(stored: readonly StoredMessage[], { id, kind }: Execution): r
   return stored.length > 1 ? stored : undefined;
 }
 
-/** Where a summary takes the place of the task itself, the task is above it, word for word. */
+/** Stores the summary. When the summary covers the task itself, the task's text is put above it word for word. */
 function storeSummary({ execution, ports }: LoopInput, covered: readonly StoredMessage[], reply: ModelReply): void {
   const last = covered.at(-1)!;
   const task = last.executionId === execution.id ? `${textOf(execution.input)}\n\n` : "";

@@ -1,19 +1,25 @@
-/** Attachments as a model reads them: as they are where it takes them, else their text, else a line that says why not. */
+/**
+ * Turns an attachment into what a model can read: its bytes where the model takes them, else its text, else a line that
+ * says why it is missing.
+ */
 import type { Attach } from "./context.ts";
 import type { ModelInfo } from "./model.ts";
 import { keepEnds } from "./output.ts";
 import { type AttachedPart, textPart } from "./parts.ts";
 import type { ExecutionInfo } from "./tool.ts";
 
-/** Where attachments are kept. Ids were checked when the message was stored: they are its user's own. */
+/**
+ * Where attachments are stored. Ids need no check here: when the message was stored, they were checked to be its user's
+ * own.
+ */
 export interface Attachments {
-  /** Undefined when it is gone. */
+  /** Undefined when the attachment has been deleted. */
   bytes(id: string, execution: ExecutionInfo): Promise<Uint8Array | undefined>;
-  /** What was read out of it; undefined when there is no text in it. */
+  /** The text extracted from the attachment; undefined when it has no text. */
   text(id: string, execution: ExecutionInfo): Promise<string | undefined>;
 }
 
-/** Asks one after another: each knows its own ids. */
+/** Combines several stores into one that asks them in turn. Each store knows only its own ids. */
 export function firstOf(places: readonly Attachments[]): Attachments {
   const ask = async <T>(one: (place: Attachments) => Promise<T | undefined>): Promise<T | undefined> => {
     for (const place of places) {
@@ -28,7 +34,7 @@ export function firstOf(places: readonly Attachments[]): Attachments {
   };
 }
 
-/** Bytes of a document's text that go into a message; the ends are kept. */
+/** The most bytes of a document's text in a message. Longer text keeps its beginning and its end. */
 const TEXT_BYTES = 200_000;
 
 const taken = ({ type, media_type }: AttachedPart, { images, documents }: ModelInfo): boolean =>

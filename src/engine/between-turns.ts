@@ -1,4 +1,4 @@
-/** What a model does for a chat between two turns: a summary that is asked for, and a title. */
+/** Model calls for a chat between two turns: a summary that a person asks for, and a title. */
 import { conflict, Problem } from "../core/errors.ts";
 import { SUMMARISE } from "./ask.ts";
 import { attachTo } from "./attachments.ts";
@@ -12,7 +12,7 @@ import type { EnginePorts } from "./ports.ts";
 export type BetweenTurns = ReturnType<typeof createBetweenTurns>;
 
 const TITLE_CHARACTERS = 80;
-/** Of each message that the title is made from. */
+/** Characters read of each message that the title is made from. */
 const READ_CHARACTERS = 2_000;
 const NAME_IT =
   "Give this conversation a title of at most eight words, in its own language. Answer with the title alone.";
@@ -36,8 +36,9 @@ export function createBetweenTurns(ports: EnginePorts) {
 
   return {
     /**
-     * Puts a summary in the place of everything that the model reads of the session. All of it stays readable.
-     * @param execution one of the session, which pays. @throws Problem 409 nothing to summarise, or changed meanwhile.
+     * Replaces everything that the model reads of the session by a summary. People can still read all of it.
+     * @param execution an execution of the session; its budgets pay for the call.
+     * @throws Problem 409 when there is nothing to summarize, or when the chat was changed meanwhile.
      */
     async compact(execution: Execution, signal: AbortSignal): Promise<void> {
       const stored = rows.context(execution);
@@ -55,7 +56,8 @@ export function createBetweenTurns(ports: EnginePorts) {
       );
       const reply = await ask(execution, { model, system, text, purpose: "summary" }, signal);
       const summary = textOf(reply.parts).trim();
-      // From here to the row nothing else runs: what was taken back while the model wrote is not in what is stored.
+      // Nothing else runs between this check and the stored row, so messages that were taken back while the model wrote
+      // are noticed.
       const still = new Set(rows.context(execution).map(({ seq }) => seq));
       const isWhole = stored.every(({ seq }) => still.has(seq));
       if (reply.finish === "error" || summary === "" || !isWhole) {
@@ -69,7 +71,9 @@ export function createBetweenTurns(ports: EnginePorts) {
       const shorter = { by: sizeOf(messages) - sizeOf(next), least: sizeOf([system, next]) };
       rows.addSummary(execution, summary, coversTo, reply, shorter);
     },
-    /** A title for the session by the model for summaries; undefined where none is set, or it gives no usable one. */
+    /**
+     * Asks the summary model for a title. Undefined when no summary model is set, or when it gives no usable title.
+     */
     async title(execution: Execution, signal: AbortSignal): Promise<string | undefined> {
       const model = ports.summaryModel();
       if (model === undefined) return undefined;

@@ -1,4 +1,7 @@
-/** Running the tool calls of one reply: checked, bounded, masked, each stored before the next begins. */
+/**
+ * Runs the tool calls of one reply. Each call is checked, bounded and masked, and its result is stored before the next
+ * begins.
+ */
 import { isProblem, messageOf } from "../core/errors.ts";
 import { executionRefs } from "../core/events.ts";
 import { textIn } from "../core/is-object.ts";
@@ -17,7 +20,7 @@ import type { Sandbox } from "./sandbox.ts";
 import type { Tool, ToolContext, ToolGroup, ToolResult } from "./tool.ts";
 import { searchTool } from "./tool-search.ts";
 
-/** What of a value does not fit a schema; that it could not be checked is one such fault. */
+/** Lists where a value does not fit a schema. A schema that could not be checked counts as one fault. */
 export const schemaCheck =
   ({ ports, execution }: Pick<Turn, "ports" | "execution">): SchemaCheck =>
   async (schema, value) => {
@@ -29,7 +32,7 @@ export const schemaCheck =
     }
   };
 
-/** Tools of these work in the sandbox. */
+/** Tools in these groups work in the sandbox, so it is started before them. */
 const NEED_SANDBOX: ReadonlySet<ToolGroup> = new Set(["files", "shell"]);
 
 export interface Turn {
@@ -41,14 +44,17 @@ export interface Turn {
   masker: Masker;
   signal: AbortSignal;
   aside: ToolContext["aside"];
-  /** Awaits a person's answer: the time is not the execution's own, and it does not count as one at work. @param why a sentence. */
+  /**
+   * Awaits a person's answer. The wait does not use the execution's time, and meanwhile the execution does not count as
+   * one at work. @param why a sentence.
+   */
   setAside<T>(why: string, wait: Promise<T>): Promise<T>;
 }
 
 /**
- * Brings every call of a reply to an end. A call that a dead process had started is reported as interrupted, never run
- * again; except `complete` and `fail`, which touch nothing but our rows and are taken as said, and tools that find what
- * they had started. Calls of an earlier turn that was ended before them are not run any more.
+ * Finishes every call of a reply. A call that a dead process had started is reported as interrupted and never repeated,
+ * with two exceptions. `complete` and `fail` are run again, because they only touch our rows. Tools with `resumes` find
+ * what they had started. Calls left open by an earlier execution are marked as interrupted.
  * @returns how the execution ends, if a call said so.
  */
 export async function settleCalls(turn: Turn, { calls, executionId }: AssistantMessage): Promise<ToolResult["end"]> {
@@ -77,7 +83,8 @@ export async function settleCalls(turn: Turn, { calls, executionId }: AssistantM
       return { status: "failed", reason: shutOut, code: SHUT_OUT };
     }
     const isMade = earlier < LIMITS.callsPerReply;
-    // Before the call has started: where it waits for a person or a sandbox, it is made afterwards, once.
+    // Checked before the call counts as started, so that a call that waits for a person or a sandbox is made once,
+    // afterwards.
     const refusal =
       tool && isMade && call.status === "requested"
         ? await refusalOf(turn, call, tool, () => inputFault(turn, call, tool))
@@ -91,8 +98,8 @@ export async function settleCalls(turn: Turn, { calls, executionId }: AssistantM
 }
 
 /**
- * @param tools undefined for a call that is one too many.
- * @param refusal what the model reads of a call that may not be made.
+ * @param tools undefined when the call exceeds the number of calls per reply.
+ * @param refusal what the model reads when the call may not be made.
  */
 async function runCall(
   turn: Turn,
@@ -118,10 +125,13 @@ async function runCall(
   return result;
 }
 
-/** Where outputs that are too long for a transcript are kept: a folder that keeps itself out of every commit. */
+/** Workspace folder for outputs that are too long for a transcript. Its `.gitignore` keeps it out of every commit. */
 const OUTPUTS = ".skep/output";
 
-/** Writes an output that does not fit into the workspace. @returns where it is, in words for the model. */
+/**
+ * Writes an output that is too long for the transcript to the workspace. @returns a sentence for the model that says
+ * where it is.
+ */
 export async function keptWhole(
   { sandbox, execution, ports }: Turn,
   call: StoredCall,
@@ -154,14 +164,17 @@ async function makeCall(turn: Turn, call: StoredCall, tools: ReadonlyMap<string,
   return guardCall(turn, call, tool);
 }
 
-/** Before the call: a crash in its midst leaves no unmarked work that has read its result. */
+/**
+ * Marks the execution when its tool may read outside text. It runs before the call, so that after a crash no work has
+ * read such text unmarked.
+ */
 function noteReading(turn: Turn, { input }: StoredCall, tool: Tool): void {
   const { reads } = outsideRow(tool);
   if (reads === "always") turn.ports.rows.outside.mark(turn.execution, readByTool(tool.name));
   if (reads === "reaching") noteCommand(turn, textIn(input, "command") ?? "");
 }
 
-/** Marks the work where its command reads from another machine. */
+/** Marks the execution when its command may read from another machine. */
 export function noteCommand({ execution, ports, sandbox }: Turn, line: string): void {
   const connected = sandbox.capabilities.network === "host" || ports.agentOf(execution).network !== "none";
   if (connected && reachesOut(line)) ports.rows.outside.mark(execution, OUTSIDE_SOURCES.command);
@@ -182,7 +195,7 @@ function described(input: unknown): string {
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }
 
-/** What a call writes, shown as it comes, masked. */
+/** Streams what a call writes to people while it runs, masked. */
 export function liveOutput({ execution, ports, masker }: Turn, { callId: call_id }: StoredCall) {
   const shown = masker.stream();
   const say = (text: string) => {
@@ -191,7 +204,7 @@ export function liveOutput({ execution, ports, masker }: Turn, { callId: call_id
   return { push: (text: string) => say(shown.push(text)), end: () => say(shown.end()) };
 }
 
-/** Not the call's: the execution is put back, and the call is made again. */
+/** Failures of the sandbox and not of the call: the execution goes back to the queue and makes the call again. */
 const SANDBOX_FAILURES = new Set(["sandbox_lost", "sandbox_unavailable", "sandbox_not_stopped"]);
 
 async function guardCall(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolResult> {
@@ -209,7 +222,7 @@ async function guardCall(turn: Turn, call: StoredCall, tool: Tool): Promise<Tool
     onOutput: live.push,
   };
   try {
-    // A tool that ignores its abort signal is not waited for.
+    // A tool that ignores its abort signal cannot hold up the execution.
     return await raceSignal(tool.run(call.input as never, context), context.signal);
   } catch (error) {
     turn.signal.throwIfAborted();

@@ -15,7 +15,7 @@ const SCRIPT = `
 default:
   - tool_calls: [{ tool: complete, input: { outputs: "{{ outputs }}", summary: Played. } }]
 `;
-/** A run of these steps, in YAML flow maps. */
+/** Starts a run with these steps, given as YAML flow maps. */
 async function running(steps: string[], options: { env?: Record<string, string>; task?: string } = {}) {
   const text = `id: p\nname: P\nsteps:\n${steps.map((step) => `  - ${step}\n`).join("")}`;
   const rig = await started({ pipelines: { p: text }, script: SCRIPT, env: options.env ?? HOST_SHELL });
@@ -138,7 +138,7 @@ describe("a command step", () => {
     ]);
     const starts = join(rig.workspaceOf(run.id), "starts");
     await rig.event(({ kind, step_id }) => kind === "tool_call_start" && step_id === "c");
-    // The shell makes the file before it writes to it.
+    // The shell creates the file before it writes to it.
     while (Bun.file(starts).size === 0) await Bun.sleep(10);
     await rig.restart();
     expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
@@ -159,7 +159,7 @@ describe("a command step", () => {
     expect(`${plain?.output}${borrowed?.output}`).not.toContain("ENGINE_INTERNAL_TOKEN");
     expect(plain?.output).not.toContain("SKEP_AGENT_ID");
     expect(plain?.output).not.toContain("DEPLOY");
-    // The value is there, and masked in what is kept.
+    // The command gets the value, and the stored output has it masked.
     expect(borrowed?.output).toContain("DEPLOY=[");
     expect(borrowed?.output).not.toContain("s3cret-value");
     expect(borrowed?.output).toContain("SKEP_AGENT_ID=worker");

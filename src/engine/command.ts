@@ -1,6 +1,7 @@
 /**
- * An execution without a model: one command in the sandbox, stored as a call like those that agents make, so that it is
- * streamed, kept and shown as they are. A command that a dead process had started is run again from its start.
+ * Runs an execution without a model: one command in the sandbox. The command is stored as a call, like an agent's
+ * calls, so it is streamed, kept and shown in the same way. A command that a dead process had started runs again from
+ * its beginning.
  */
 import { LIMITS } from "../core/limits.ts";
 import { keptWhole, liveOutput, noteCommand, type Turn } from "./calls.ts";
@@ -9,14 +10,14 @@ import { keepMaskedEnds } from "./output.ts";
 import { type ExecResult, SHELL } from "./sandbox.ts";
 import type { ToolResult } from "./tool.ts";
 
-/** What the call is named in transcripts and events. */
+/** Name of the call in transcripts and events. */
 const TOOL = "run";
 const LAST_LINE_CHARACTERS = 200;
 type End = NonNullable<ToolResult["end"]>;
 
 /**
  * Runs until the command exits.
- * @param leftMs its time; what it wrote until then is kept.
+ * @param leftMs the time left, in ms. When it runs out, the output so far is kept.
  * @throws Stopped when its signal aborts, Problem when the sandbox is lost or has no shell.
  */
 export async function runCommand(turn: Turn, line: CommandLine, leftMs: number): Promise<Ending> {
@@ -40,7 +41,7 @@ export async function runCommand(turn: Turn, line: CommandLine, leftMs: number):
   return endingOf(end);
 }
 
-/** Why no system would start it. */
+/** Says why no system could start this command; undefined when the command is fine. */
 function lineFault({ command, working_directory = "", env = {} }: CommandLine): string | undefined {
   const long = Object.entries(env).find(([, value]) => Buffer.byteLength(value) > LIMITS.variableBytes);
   if (long)
@@ -66,7 +67,10 @@ async function runLine(turn: Turn, line: CommandLine, call: StoredCall, leftMs: 
   }
 }
 
-/** @param ends what it wrote, cut in the middle. @param output the same, with where the whole of it is. */
+/**
+ * @param ends the command's output, with its middle cut out.
+ * @param output the same text, followed by where the whole output is stored.
+ */
 function endOf({ exitCode, timedOut }: ExecResult, ends: string, output: string, timeoutSeconds: number): End {
   const outputs = { output, exit_code: exitCode };
   if (timedOut)

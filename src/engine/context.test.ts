@@ -50,8 +50,8 @@ const REFUSED: ModelReply = {
 };
 
 /**
- * A provider that knows its own window and tells nobody. Its agent reads a long file in each of the first turns, then
- * completes.
+ * A provider that knows its own window but reports it to nobody. Its agent reads a long file in each of the first turns
+ * and then completes.
  */
 function narrowModel(windowTokens: number, reads: number) {
   const requests: { request: ModelRequest; refused: boolean }[] = [];
@@ -108,7 +108,7 @@ describe("a provider that refuses what is too long", () => {
     const { ended, requests, rig } = await run(7_000, 8);
     expect(ended).toMatchObject({ status: "succeeded", error: null });
     expect(requests.filter(({ refused }) => refused).length).toBeGreaterThan(0);
-    // Every call is logged, the refused ones too.
+    // Every call is logged, including the refused ones.
     expect(rig.calls()).toBe(requests.length);
   });
 
@@ -141,7 +141,7 @@ describe("a provider that refuses what is too long", () => {
 });
 
 describe("fitRoom", () => {
-  /** Message by message: the text of each is rounded up to whole tokens. */
+  /** Summed per message, because the tokens of each text are rounded up. */
   const total = (messages: readonly ModelMessage[]) =>
     messages.reduce((sum, message) => sum + estimateTokens(JSON.stringify(message)), estimateTokens("system"));
   const tool = fc

@@ -1,37 +1,38 @@
 /**
- * What of a session the model reads, and keeping it inside the model's window: old tool outputs go first, then the new
- * ones are cut to their ends, then a summary takes the place of all.
+ * Turns a session into the messages a model reads, and fits them into its window. Old tool outputs are dropped first,
+ * then newer ones are cut to their ends; if that is not enough, a summary replaces the conversation.
  */
 import type { StoredMessage } from "./execution.ts";
 import type { DataPart, ModelMessage } from "./model.ts";
 import { keepEnds } from "./output.ts";
 import { type AttachedPart, type InputPart, type TextPart, textPart } from "./parts.ts";
 
-/** Characters that make a token, roughly, in English and code; an upper bound is what matters here. */
+/** Rough number of characters per token in English and code. What matters here is an upper bound for the tokens. */
 const CHARACTERS_PER_TOKEN = 3.5;
-/** What an attachment costs, roughly: no less than a picture, more with its size. */
+/** Estimated tokens of an attachment: at least those of a picture, more for large files. */
 const IMAGE_TOKENS = 1_600;
 const ATTACHED_BYTES_PER_TOKEN = 200;
-/** Part of the window that the conversation may fill; the rest is for the reply. */
+/** Part of the window that the prompt may fill; the rest is for the reply. */
 const FILL = 0.75;
 const DEFAULT_WINDOW = 32_000;
-/** Messages at the end whose outputs are kept, in part at least. */
+/** Number of messages at the end whose tool outputs are kept, at least in part. */
 const KEPT_MESSAGES = 6;
 const KEPT_OUTPUT_BYTES = 4_000;
-/** Least of a conversation that a summary is made of. */
+/** The least bytes of the conversation that a summary is made from. */
 const SUMMARY_BYTES = 4_000;
 const DROPPED = "[output dropped to save room; run the tool again if you need it]";
 
 /**
- * Tokens of a byte beyond the first of a character: other writings than Latin have fewer characters in a token, the more
- * bytes of UTF-8 the fewer. With this the count is no less than that of the vocabularies of GPT, Gemma and, nearly, Qwen.
+ * Extra tokens for each byte of a character beyond its first. Non-Latin scripts have fewer characters per token, and
+ * fewer still the more UTF-8 bytes a character takes. With this term the count is at least that of the tokenizers of
+ * GPT and Gemma, and nearly that of Qwen.
  */
 const TOKENS_PER_MORE_BYTE = 0.25;
 
 export const estimateTokens = (text: string): number =>
   Math.ceil(text.length / CHARACTERS_PER_TOKEN + (Buffer.byteLength(text) - text.length) * TOKENS_PER_MORE_BYTE);
 
-/** Tokens of anything that goes to a model, attached bytes among them. */
+/** Estimated tokens of any value sent to a model, including attached bytes. */
 export function sizeOf(value: unknown): number {
   let attached = 0;
   const withoutBytes = (_: string, one: unknown): unknown => {
@@ -43,7 +44,10 @@ export function sizeOf(value: unknown): number {
   return estimateTokens(text) + attached;
 }
 
-/** The same of a text that is no more than a request with those messages, whose attached bytes stand in it as base64. */
+/**
+ * Estimated tokens of a request whose text has so many characters. The bytes attached to its messages are in that text
+ * as base64, so they are taken out and counted as attachments.
+ */
 export function tokensOf(characters: number, messages: readonly ModelMessage[]): number {
   let [text, attached] = [characters, 0];
   for (const message of messages)
@@ -58,10 +62,13 @@ export function tokensOf(characters: number, messages: readonly ModelMessage[]):
 const attachedTokens = ({ length }: Uint8Array): number =>
   Math.max(IMAGE_TOKENS, Math.ceil(length / ATTACHED_BYTES_PER_TOKEN));
 
-/** How an attachment goes to a model: as it is, or in words. */
+/** Turns an attachment into what the model gets: its bytes, or words about it. */
 export type Attach = (part: AttachedPart) => Promise<DataPart | TextPart>;
 
-/** Messages as the model reads them, each reply followed by the results of its calls. @param messages see `context` of the rows. */
+/**
+ * Messages as the model reads them; each reply is followed by the results of its calls. @param messages see `context`
+ * of the rows.
+ */
 export async function toModelMessages(messages: readonly StoredMessage[], attach: Attach): Promise<ModelMessage[]> {
   const out: ModelMessage[] = [];
   const say = (...parts: (TextPart | DataPart)[]) => void out.push({ role: "user", parts });
@@ -80,17 +87,20 @@ export async function toModelMessages(messages: readonly StoredMessage[], attach
   return out;
 }
 
-/** Tokens that a conversation with the system prompt may take. @param window of the model; 32,000 when unknown. */
+/**
+ * Tokens that the conversation and the system prompt may take together. @param window of the model; 32,000 when
+ * unknown.
+ */
 export const roomOf = (window: number | null): number => Math.floor((window ?? DEFAULT_WINDOW) * FILL);
 
 interface Fitted {
   messages: ModelMessage[];
-  /** False when shorter outputs were not enough, so that a summary is needed. */
+  /** False when shortening outputs was not enough, so that a summary is needed. */
   fits: boolean;
   tokens: number;
 }
 
-/** Shortens outputs, oldest first, until all fits. @param room tokens, the system prompt's among them. */
+/** Shortens tool outputs, oldest first, until everything fits. @param room tokens, including the system prompt's. */
 export function fitRoom(system: string, messages: readonly ModelMessage[], room: number): Fitted {
   const fitted = [...messages];
   const sizes = fitted.map((message) => sizeOf(message));
@@ -108,7 +118,9 @@ export function fitRoom(system: string, messages: readonly ModelMessage[], room:
   return { messages: fitted, fits: tokens <= room, tokens };
 }
 
-/** The conversation as one text with that request below it, its middle left out where it does not fit the room. */
+/**
+ * Writes the conversation as one text with the request below it. When it does not fit the room, its middle is left out.
+ */
 export function toSummaryRequest(
   system: string,
   messages: readonly ModelMessage[],

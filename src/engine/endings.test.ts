@@ -1,4 +1,4 @@
-/** What ends an execution and what does not: replies that are cut, held back, empty, or mere words. */
+/** Which replies end an execution and which do not: truncated, filtered, empty, or without a tool call. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { createRigs } from "../testing/engine-rig.ts";
 import { createHandModel } from "../testing/hand-model.ts";

@@ -1,4 +1,7 @@
-/** The engine put together: its ports from what app.ts hands in, its scheduler, and what others may ask of it. */
+/**
+ * Puts the engine together: its ports from what `app.ts` provides, its scheduler, and the functions that others may
+ * call.
+ */
 import { MINUTE_MS } from "../core/clock.ts";
 import { forbidden, unavailable } from "../core/errors.ts";
 import type { EvalHarness } from "../core/harness-names.ts";
@@ -26,9 +29,9 @@ import { createExecutionTokens, type ExecutionTokens } from "./tokens.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 interface SkillSource {
-  /** Every enabled skill that the agent sees in this user's work, and that is confirmed. */
+  /** All enabled, confirmed skills that the agent sees in this user's work. */
   available(execution: Execution): { name: string; description: string; tags: string[]; content: string }[];
-  /** What agents left in this user's work and nobody has confirmed. */
+  /** Skills that agents proposed in this user's work and that nobody has confirmed yet. */
   unconfirmed(execution: Execution): unknown[];
 }
 
@@ -36,58 +39,63 @@ interface EngineDeps extends GivenPorts {
   sandboxes: SandboxDriver;
   limits(): SchedulerLimits;
   defaults(): EngineDefaults;
-  /** @throws Problem 404 unknown, 409 switched off or its file broken. */
+  /** @throws Problem 404 when the agent is unknown, 409 when it is switched off or its file is broken. */
   agentOf(agentId: string): AgentFile;
-  /** Asked before every turn. */
+  /** Which tools the agent may use. Asked before every turn. */
   allowsTool(agentId: string): (tool: string, isGranted: boolean) => boolean;
-  /** What those that have started the execution's session leave of its agent's powers. */
+  /** What the agents that started the execution's session leave of its own agent's powers. */
   powers: {
-    /** Those agents. */
+    /** Ids of the agents whose powers bound the session. */
     boundsOf(sessionId: string): string[];
-    /** Of the agents that it was started by, unless their files say otherwise. */
+    /** Networks of the agents that started the session, except where their files let it work in full. */
     networksOf(sessionId: string): Network[];
     allows(sessionId: string): (tool: string) => boolean;
   };
-  /** Questions to persons about calls. */
+  /** Stored questions to people about tool calls. */
   permissions: PermissionRows;
   skills: SkillSource;
   toolbox: Toolbox;
-  /** What the step says, as part of which the execution works, itself or through those that started it. */
+  /**
+   * The network that a pipeline step sets for the executions that work for it, directly or through sessions they
+   * started.
+   */
   stepNetworkOf?(execution: Execution): Network | undefined;
   environmentOf?(execution: Execution): CodeEnvironment | undefined;
   /** See `EnginePorts`. */
   servicesOf?: EnginePorts["services"];
-  /** What drives it instead of what its agent's file names: `acp` is the command in that file. */
+  /**
+   * The program that drives the execution instead of the one in its agent's file; `acp` is the command in that file.
+   */
   harnessIn?(execution: Execution): EvalHarness | undefined;
-  /** Apps of steps that people can look at. */
+  /** Apps of steps that people can open. */
   previews?: EnginePorts["previews"];
-  /** Opens the way out of a sandbox whose network is an allow-list. */
+  /** Opens the proxy out of a sandbox whose network is an allow-list. */
   wayOut?: SandboxPoolDeps["wayOut"];
   projectOf(projectId: string): PromptParts["project"];
   /** See `PromptParts`. */
   baselineOf?(projectId: string): PromptParts["baseline"] | null;
-  /** What the repository that it works in says to agents; undefined where it works in none. */
+  /** What the execution's repository says to agents; undefined when the execution works in no repository. */
   repositoryOf(execution: Execution): Promise<PromptParts["repository"]>;
-  /** What its agent remembers and may need for this input; words for the prompt. */
+  /** What the execution's agent remembers that may help with this input, as text for the prompt. */
   memoryOf(execution: Execution): Promise<string | undefined>;
   guidanceOf(runId: string): string | null;
-  /** What containers get: the shared token when the operator chose it, and where this server is. */
+  /** Values that containers get: the shared token, if the operator chose it, and this server's address. */
   sharedToken: string | undefined;
   apiUrl(): string | undefined;
   workspaces: {
     prepare(work: WorkOfExecution, signal: AbortSignal): Promise<{ path: string }>;
     commit(work: WorkOfExecution, message: string): Promise<unknown>;
-    /** Takes what was committed into the branch that the work is a part of. @throws Problem 409 `merge_conflict`. */
+    /** Merges the committed work into the branch that it belongs to. @throws Problem 409 `merge_conflict`. */
     join(work: WorkOfExecution, message: string): Promise<void>;
-    /** The branch of a run or session, and the one that takes it when it succeeds. */
+    /** The branch of a run or session, and the branch that it is merged into when it succeeds. */
     branchOf(workId: string): { branch: string; into: string | null } | undefined;
-    /** Folder of a session that works on no branch. */
+    /** The folder of a session that works on no branch. */
     own(sessionId: string): Promise<string>;
-    /** Folders of a session for an external agent. */
+    /** The folders of a session that an external agent drives. */
     harness(sessionId: string): Promise<HarnessFolders>;
   };
   attachments(): Attachments;
-  /** Calls back once this instance may work. @returns a function that forgets it. */
+  /** Calls back once this instance may work. @returns a function that cancels the callback. */
   whenActive(act: () => void): () => void;
   /** Transcript of the scripted model, from the configuration. */
   script: string | undefined;
@@ -119,13 +127,13 @@ export function createEngine(deps: EngineDeps) {
     tokens,
     scheduler,
     betweenTurns: createBetweenTurns(ports),
-    /** A session has ended: nothing of it waits for another turn. */
+    /** Stops the sandbox that a session kept for its next turn, once the session has ended. */
     release: pool.end,
-    /** Stops sandboxes that wait for a turn which cannot begin in them. */
+    /** Stops sandboxes kept for a next turn that cannot run in them. */
     endUseless: pool.endUseless,
-    /** Gives back to the queue what the last process worked on. */
+    /** Gives the executions of the last process back to the queue. */
     start: scheduler.reclaim,
-    /** Removes sandboxes that no execution owns, then takes up work. */
+    /** Removes sandboxes that no execution owns, then starts work. */
     async resume(): Promise<void> {
       await sweep();
       if (stopped) return;
@@ -144,10 +152,10 @@ export function createEngine(deps: EngineDeps) {
 }
 
 interface WorkOfExecution {
-  /** Of the run or the session whose working copy it is. */
+  /** Id of the run or session that has the working copy. */
   id: string;
   project_id?: string | undefined;
-  /** Whose it is; undefined for nobody's. */
+  /** The user it works for; undefined when it works for nobody. */
   user_id?: string | undefined;
 }
 
@@ -222,13 +230,13 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
         agent,
         files: filesOf(execution),
         project,
-        // Of what works in the project's files alone.
+        // Only for work in the project's files.
         baseline:
           execution.workId === undefined || projectId === undefined
             ? undefined
             : (deps.baselineOf?.(projectId) ?? undefined),
         repository: await deps.repositoryOf(execution),
-        // An agent that may not recall is not reminded either.
+        // An agent that may not use `recall` gets no memories in its prompt either.
         memory: tools.some(({ name }) => name === "recall") ? await deps.memoryOf(execution) : undefined,
         skills: available,
         hasUnconfirmedSkills: skills.unconfirmed(execution).length > 0,
@@ -251,7 +259,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
           ...(runId ? { SKEP_RUN_ID: runId } : {}),
         },
         execution: {
-          // A command calls nothing on behalf of a user.
+          // A command calls no API on behalf of a user.
           ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: deps.sharedToken ?? token }),
           SKEP_EXECUTION_ID: id,
         },
@@ -287,7 +295,7 @@ function workspacesOf({ log, rows, workspaces }: EngineDeps): EnginePorts["works
       if (!work) return;
       const message = messageOf(execution, text);
       await workspaces.commit(work, message);
-      // What works in the files of another is a part of that one's work.
+      // Work in a session's own working copy is merged; work in the files of another is part of that one's work.
       if (status === "succeeded" && work.id === execution.sessionId) await workspaces.join(work, message);
     },
     async keep(execution, { status }) {
@@ -311,7 +319,10 @@ const NO_PREVIEWS: EnginePorts["previews"] = {
   open: () => ({ keep() {}, close() {} }),
 };
 
-/** Those it always takes, and for a piece of work those whose tags match the task. One switched off since is left out. */
+/**
+ * Skills for the prompt: those always given to the execution and, for a piece of work, those whose tags match the task.
+ * A skill that was switched off since is left out.
+ */
 function skillsFor<Skill extends MatchableSkill>(execution: Execution, available: readonly Skill[]): Skill[] {
   const { kind, skills, input } = execution;
   const matched = kindOf(kind).reads === "execution" ? matchSkills(available, textOf(input)) : [];

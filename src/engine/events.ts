@@ -1,4 +1,4 @@
-/** What an agent says while it works: text in pieces, joined to one event in 50 ms. */
+/** Events for what an agent says while it works. Pieces of text are joined to one event every 50 ms. */
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../core/events.ts";
 import { oneOf } from "../core/schema.ts";

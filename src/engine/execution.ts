@@ -1,6 +1,7 @@
 /**
- * A session is one piece of work or one chat of an agent; an execution is a stretch of work in it: one agent at work, in
- * one sandbox, under one budget. This file says what the engine needs of the rows; feature/sessions keeps them.
+ * A session is one piece of work, or one chat, of an agent. An execution is a stretch of work in a session: one agent,
+ * in one sandbox, under one budget. This file says what the engine needs of the stored rows; feature/sessions
+ * implements it.
  */
 import type { ModelReply } from "./model.ts";
 import type { AssistantPart, InputPart } from "./parts.ts";
@@ -24,26 +25,26 @@ export interface CommandLine {
 
 export interface Execution extends ExecutionInfo {
   wantedModel?: string | undefined;
-  /** Holds it to these of its agent's tools. */
+  /** Limits the execution to these of its agent's tools. */
   onlyTools?: readonly string[] | undefined;
   /** What it was given to do, or a message to it. */
   input: InputPart[];
-  /** Assembled at the first start; null before. */
+  /** The system prompt, assembled at the first start; null before. */
   system: string | null;
   contract: Contract;
-  /** What it runs, of a kind that works without a model. */
+  /** The command to run, for kinds that work without a model. */
   command: CommandLine | null;
-  /** Skills put in whole whatever the task says; others are put in when their tags match it. */
+  /** Skills whose text is always in the prompt. Other skills are included when their tags match the task. */
   skills: string[];
   timeoutSeconds: number;
   /** Milliseconds since the epoch. */
   createdAt: number;
   startedAt: number | null;
-  /** Of the machine, when it was last given back: a sentence. */
+  /** What the execution was waiting for when it was last given back to the queue, as a sentence. */
   waitsFor?: string | undefined;
-  /** What it waited for the machine since its start, ms: not of its own time. */
+  /** Milliseconds spent waiting since its start; they do not count toward its time limit. */
   waitedMs: number;
-  /** When the wait that is not over began, milliseconds since the epoch. */
+  /** When the current wait began, milliseconds since the epoch. */
   waitingSince?: number | undefined;
 }
 
@@ -51,12 +52,12 @@ export interface Execution extends ExecutionInfo {
 export interface FirstPrompt {
   system: string;
   said: InputPart[];
-  /** Names of the skills that the system prompt holds whole. */
+  /** Names of the skills whose whole text is in the system prompt. */
   skills: string[];
 }
 
 export interface StoredCall {
-  /** Of the message that asked for it. */
+  /** Position of the message that asked for the call. */
   seq: number;
   position: number;
   callId: string;
@@ -75,7 +76,7 @@ interface Stored {
 }
 /** What a person or another agent said. */
 type UserMessage = Stored & { role: "user"; parts: InputPart[] };
-/** What the engine says to the model: reminders. */
+/** Reminders from the engine to the model. */
 type NoteMessage = Stored & { role: "note"; text: string };
 /** Stands for every message up to and including `coversTo`. */
 type SummaryMessage = Stored & { role: "summary"; text: string; coversTo: number };
@@ -92,14 +93,14 @@ export type Ending =
       status: "succeeded";
       outputs: Record<string, unknown>;
       text: string;
-      /** `text`: it never called `complete`; its words count as the result. */
+      /** `text`: the agent never called `complete`, and its words count as the result. */
       by?: "complete" | "text" | undefined;
     }
   | {
       status: "failed";
       error: { code: string; message: string };
       text: string;
-      /** What it gave all the same: a command's output. */
+      /** What it gave although it failed: a command's output. */
       outputs?: Record<string, unknown> | undefined;
     }
   | { status: "cancelled"; text: string };
@@ -112,53 +113,57 @@ export type StopRequest = "cancel" | "interrupt";
 
 export interface TakeRule {
   perAgent: number;
-  /** Only those in sessions that another started. */
+  /** Take only executions in sessions that another session started. */
   belowOnly: boolean;
 }
 
-/** The rows of executions. Each call is one transaction, on disk when it returns. */
+/** The stored rows of executions. Each call is one transaction, on disk when it returns. */
 export interface ExecutionRows {
   /**
-   * Takes up to `limit` queued executions whose time has come: queued → running, owned by us. Fair between runs and
-   * agents, one of a session at a time, at most `perAgent` of an agent with those in `busyAgents`.
+   * Claims up to `limit` queued executions whose time has come and marks them as running, owned by this process. Fair
+   * between runs and agents: at most one execution per session, and at most `perAgent` per agent, including those in
+   * `busyAgents`.
    */
   take(limit: number, busyAgents: ReadonlyMap<string, number>, rule: TakeRule): Execution[];
-  /** Everything a dead process left running goes back to the queue. */
+  /** Gives everything that a dead process left running back to the queue. */
   reclaim(): void;
   /**
-   * Gives a running execution back to the queue, not to be taken up before `notBefore` (ms since the epoch).
-   * @param wait why, in a sentence, and since when, ms since the epoch; null waits for nothing but its turn. `until`: of
-   *   a provider that said when it answers again.
+   * Gives a running execution back to the queue; it may not start again before `notBefore` (ms since the epoch).
+   * @param wait why, as a sentence, and since when (ms since the epoch); null when it only waits for its turn. `until`
+   *   is set for a provider that said when it answers again.
    */
   release(id: string, notBefore: number, wait: { why: string; since: number; until?: number | undefined } | null): void;
-  /** A model call goes out: should the process die before its reply is stored, this is what it may have cost. */
+  /**
+   * Records that a model call goes out. If the process dies before the reply is stored, this row says what the call may
+   * have cost.
+   */
   beginCall(
     execution: Execution,
     call: { model: string; purpose: CallPurpose; input_tokens: number; cost_usd: number | null },
   ): void;
-  /** A running execution waits for somebody. @param wait as in `release`. */
+  /** Marks a running execution as waiting for a person. @param wait as in `release`. */
   waits(id: string, wait: { why: string; since: number }): void;
-  /** What it waited for is there. Keeps its `waitedMs`. */
+  /** Ends that wait and stores the execution's `waitedMs`. */
   resumed(execution: Execution): void;
-  /** Model, prompt and what was said to it: all or nothing, or a crash between them would lose the task. */
+  /** Stores the model, the prompt and what was said, in one transaction: a crash between them would lose the task. */
   begin(execution: Execution, model: string, prompt: FirstPrompt): void;
-  /** What the model is to read: the last summary and what follows the messages it covers. */
+  /** What the model is to read: the last summary and all messages after those it covers. */
   context(execution: Execution): StoredMessage[];
-  /** The last reply of what the model is to read, and whether nothing was said after it. */
+  /** The last reply among what the model is to read, and whether it is the last message. */
   lastReply(execution: Execution): { reply: AssistantMessage; isLast: boolean } | undefined;
-  /** What the engine has said to this execution. */
+  /** The engine's own notes to this execution. */
   notes(execution: Execution): string[];
   /** How many replies this execution has. */
   replies(execution: Execution): number;
   stopRequested(id: string): StopRequest | undefined;
-  /** @param announced people see it as it happens, too. */
+  /** @param announced also shows the note to people at once. */
   addNote(execution: Execution, text: string, announced?: "announced"): void;
-  /** Moves messages that are to steer this execution into its session's transcript. @returns whether there were any. */
+  /** Moves messages that steer this execution into its session's transcript. @returns whether there were any. */
   takeSteering(execution: Execution): boolean;
   /**
    * Stores a summary of everything up to `coversTo`, and the call that made it.
-   * @param shorter by how many tokens the next request is shorter than the last, and what it holds at least, by our
-   *   count; absent where the next one is made at once.
+   * @param shorter how many tokens shorter the next request is than the last, and the least that it holds, by our
+   *   count. Absent when the next request follows at once.
    */
   addSummary(
     execution: Execution,
@@ -167,36 +172,38 @@ export interface ExecutionRows {
     reply: ModelReply,
     shorter?: { by: number; least: number },
   ): void;
-  /** The model that answered an external agent, where another may have been asked first. */
+  /** Stores which model answered an external agent, when fallback models may have been asked. */
   answeredBy(execution: Execution, model: string): void;
   /** Logs a model call that gave no reply to store. */
   logCall(execution: Execution, reply: ModelReply, purpose?: CallPurpose): void;
-  /** The reply, its tool calls as `requested`, its cost: before anything else happens. */
+  /** Stores the reply, its cost, and its tool calls as `requested`, before anything else happens. */
   addReply(execution: Execution, reply: ModelReply): void;
-  /** Stores a call that no model asked for, as `requested`: the command of the execution. */
+  /** Stores a call that no model asked for, as `requested`: the execution's command. */
   addCall(execution: Execution, tool: string, input: unknown): StoredCall;
   /**
-   * Stores what an external agent said, its calls as `requested`. Its model calls are logged on their own.
-   * @returns it as it is stored.
+   * Stores what an external agent said, with its calls as `requested`. Its model calls are logged separately.
+   * @returns the stored message.
    */
   addSaid(execution: Execution, parts: AssistantPart[], finish: ModelReply["finish"]): AssistantMessage;
-  /** A stored call as it is now. */
+  /** Reads a stored call again, as it is now. */
   call(execution: Execution, call: StoredCall): StoredCall;
-  /** The session that an external agent's program has for this work, of this or an earlier turn. */
+  /** Id of the session that the external agent's program keeps for this work, from this turn or an earlier one. */
   harnessSession(execution: Execution): string | undefined;
   keepHarnessSession(execution: Execution, harnessSession: string): void;
   startCall(execution: Execution, call: StoredCall, shownInput: unknown): void;
-  /** Which work has read outside text. */
+  /** Records which work has read outside text. */
   readonly outside: {
-    /** Marks the execution, unless it is: for good, on disk when it returns. */
+    /** Marks the execution for good, unless it is marked already. On disk when it returns. */
     mark(execution: Execution, reason: string): void;
     reasonOf(execution: Execution): string | undefined;
   };
-  /** Marks the work where the result is `outside`. */
+  /** Stores a call's result. When the result is `outside`, the execution is marked as having read outside text. */
   endCall(execution: Execution, call: StoredCall, result: ToolResult, durationMs: number): void;
   interruptCall(execution: Execution, call: StoredCall): void;
-  /** The end, together with what follows from it in the same transaction. No-op if it has ended already. */
+  /**
+   * Ends the execution, with everything that follows from it, in one transaction. Does nothing if it has ended already.
+   */
   finish(execution: Execution, ending: Ending): void;
-  /** Ids of rows that say running and are owned by this process. */
+  /** Ids of executions that are marked as running and owned by this process. */
   orphans(): string[];
 }

@@ -1,7 +1,7 @@
 /**
- * Executions take turns on the one thread: each continues in a round of the event loop of its own, so that a hundred that
- * become ready together do not keep requests and streams waiting for all of them. Not a `PQueue`: what counts is the round
- * of the loop between two turns, not how many run at once.
+ * Lets executions take turns on the single thread: each continues in its own round of the event loop. A hundred
+ * executions that become ready together then do not hold up requests and streams. A `PQueue` limits how many run at
+ * once; here what matters is a round of the event loop between two turns.
  */
 
 /** Resolves when it is the caller's turn; first come, first served. */

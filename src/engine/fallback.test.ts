@@ -1,4 +1,4 @@
-/** Models that are asked instead, when one has no quota left, does not answer or refuses. */
+/** Fallback models, which are asked when a model has no quota left, does not answer or refuses. */
 import { afterEach, expect, test } from "bun:test";
 import { HOUR_MS } from "../core/clock.ts";
 import { LOCAL_ADMIN } from "../http/caller.ts";
@@ -115,7 +115,7 @@ test("a used-up quota without a time is asked again after a minute, then less an
   const { rig, model, id } = await open([]);
   const { sqlite } = rig.store;
   const until = () => sqlite.prepare("SELECT provider_until FROM executions").pluck().get() as number | null;
-  /** Answers the next call with a used-up quota. @returns for how long it is waited then, ms. */
+  /** Answers the next call with a used-up quota. @returns how long the execution then waits, in ms. */
   const refuse = async (waited: number): Promise<number> => {
     const call = await model.next();
     sqlite.prepare("UPDATE executions SET waited_ms = ?").run(waited);
@@ -131,7 +131,7 @@ test("a used-up quota without a time is asked again after a minute, then less an
     [240_000, 240_000],
     [10 * HOUR_MS, HOUR_MS],
   ] as const) {
-    // As if that time had passed: the execution is taken up with what it has waited.
+    // Simulates that this time has passed: the execution is taken again with the time it has waited.
     sqlite.prepare("UPDATE executions SET waited_ms = ?, waiting_since = NULL").run(waited);
     rig.services.runs.tryNow(id, LOCAL_ADMIN);
     near(await refuse(waited), wait);

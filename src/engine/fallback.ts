@@ -1,11 +1,14 @@
-/** A turn's model call, and those that are asked instead when its model has no quota left, does not answer or refuses. */
+/**
+ * Makes a turn's model call. When the model has no quota left, does not answer or refuses, the fallback models are
+ * asked.
+ */
 import { sizeOf } from "./context.ts";
 import type { Ending } from "./execution.ts";
 import type { ModelMessage, ModelReply } from "./model.ts";
 import { type CallInput, callModel, windowOf } from "./model-call.ts";
 import { modelTool, type ShownTools } from "./tool-search.ts";
 
-/** Why another model may do better. A call that is wrong in itself is wrong for all. */
+/** Errors that another model may not have. A call that is wrong in itself would fail with every model. */
 const FALLS: ReadonlySet<string> = new Set([
   "provider_rate_limited",
   "provider_unreachable",
@@ -24,7 +27,7 @@ export const mayFall = ({ finish, error, parts }: ModelReply): boolean =>
 const attachesIn = (messages: readonly ModelMessage[]): boolean =>
   messages.some((message) => message.role === "user" && message.parts.some(({ type }) => type !== "text"));
 
-/** Whether that model can read the whole of a prompt of so many tokens. */
+/** Whether the model can read the whole of a prompt with so many tokens, including its pictures. */
 export async function canRead(
   input: Parameters<typeof windowOf>[0],
   messages: readonly ModelMessage[],
@@ -37,8 +40,9 @@ export async function canRead(
 }
 
 /**
- * Asks the model, then the fallbacks in order, each inside its own budget and window.
- * @returns the first reply that is one; else the first model's, with the earliest time at which one of them answers again.
+ * Asks the model, then the fallbacks in order, each within its own budget and window.
+ * @returns the first usable reply. When there is none, the first model's reply, with the earliest time at which any of
+ *   the models answers again.
  */
 export async function callWithFallback(
   input: CallInput & { model: string },
@@ -54,7 +58,7 @@ export async function callWithFallback(
   for (const other of others) {
     if (!(await canRead(input, messages, needed, other))) continue;
     const reply = await callModel(input, messages, tools, other, "turn");
-    // Its budget does not allow it: the next may be cheaper.
+    // The budget does not allow this model; the next may be cheaper.
     if ("status" in reply) continue;
     if (!mayFall(reply)) {
       ports.rows.logCall(execution, first, "turn");

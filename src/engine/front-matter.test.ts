@@ -51,7 +51,7 @@ describe("readFrontMatter", () => {
     const { problems, data } = readFrontMatter(text);
     expect(problems[0]?.line).toBe(line);
     expect(problems[0]?.message).toContain(message);
-    // What can be read still counts.
+    // Values that can be read still count.
     expect(data).toEqual(message === "given twice" ? { a: 2 } : {});
   });
 });

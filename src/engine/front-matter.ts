@@ -1,4 +1,7 @@
-/** Files that people write: YAML front matter between `---` lines, then markdown. Changes keep their comments. Pure. */
+/**
+ * Reads and edits files that people write: YAML front matter between `---` lines, then Markdown. Edits keep comments.
+ * Pure.
+ */
 import { type Document, isCollection, isNode, parseDocument } from "yaml";
 import { isObject } from "../core/is-object.ts";
 import { readYaml, type SourceProblem, type YamlText } from "./yaml-text.ts";
@@ -6,10 +9,10 @@ import { readYaml, type SourceProblem, type YamlText } from "./yaml-text.ts";
 export interface FrontMatter {
   /** The front matter's values; empty when there is none or it is broken. */
   data: Record<string, unknown>;
-  /** The text below it. */
+  /** The text below the front matter. */
   body: string;
   problems: SourceProblem[];
-  /** For placing problems found in the values; undefined without front matter. */
+  /** Locates problems in the values; undefined without front matter. */
   yaml?: YamlText;
 }
 
@@ -53,8 +56,8 @@ export function readFrontMatter(text: string): FrontMatter {
 }
 
 /**
- * The text with these values changed; undefined removes a key. Comments, order and the body stay.
- * @param body replaces the text below when given.
+ * Returns the text with these values changed; undefined removes a key. Comments, order and the body stay.
+ * @param body replaces the text below the front matter when given.
  * @throws Error when the front matter is broken: repair it first.
  */
 export function updateFrontMatter(text: string, patch: Readonly<Record<string, unknown>>, body?: string): string {
@@ -78,7 +81,7 @@ function changed(yaml: string, changes: [string, unknown][], newline: string): s
   return out.replaceAll("\n", newline);
 }
 
-/** The new value in the place of the old one: its comments, and its list in brackets or with dashes. */
+/** Replaces a value but keeps its comments and, for a list, its style (brackets or dashes). */
 function setKeepingStyle(document: Document, key: string, value: unknown): void {
   const before: unknown = document.get(key, true);
   const node = document.createNode(value);

@@ -1,6 +1,6 @@
 /**
- * The kinds of sessions in one table: who starts them, what ends them, which tools they have. Code that asks "is it a
- * chat?" asks this table what it really wants to know.
+ * The kinds of sessions in one table: who starts them, what ends them, which tools they have. Code should ask this
+ * table for the property it needs instead of comparing kinds.
  */
 import type { ToolGroup } from "./tool.ts";
 
@@ -11,16 +11,18 @@ export interface Kind {
   executionEnds: "complete" | "reply" | "exit";
   /** What ends the session: its work, or a person (or the feature that opened it). Until then it takes turns. */
   sessionEnds: "work" | "person";
-  /** What of the session the model reads: everything, or the execution's own messages (an attempt starts empty). */
+  /**
+   * What the model reads: the whole session, or only the execution's own messages, so that each attempt starts empty.
+   */
   reads: "session" | "execution";
   tools: readonly ToolGroup[];
-  /** The setting that names the model where nothing else does; null: it works without a model. */
+  /** The setting that names the model when nothing else does; null for kinds that work without a model. */
   purpose: "pipeline" | "chat" | "pulse" | "swarm" | "onboarding" | "transcript" | null;
-  /** When it is among the live sessions that people see: while it works, or as long as it is open. */
+  /** When the session is in the list of live sessions: while it works, or as long as it is open. */
   listed: "working" | "open";
   /**
-   * With a project, and started by a person or the clock, it works on a branch of its own whose name begins so. Null: a
-   * run's branch, or none.
+   * Prefix of the branch that the session gets when it has a project and was started by a person or the clock. Null: it
+   * works on its run's branch, or on none.
    */
   branch: "chat" | "routine" | "swarm" | "spawn" | null;
 }
@@ -39,15 +41,15 @@ const CHAT_TOOLS = [
   "mcp",
 ] as const;
 const WORK_TOOLS = [...CHAT_TOOLS, "end"] as const;
-/** One stretch of work from a prompt to `complete`. */
+/** One piece of work, from a prompt to `complete`. */
 const WORKS = { executionEnds: "complete", sessionEnds: "work", reads: "execution", listed: "working" } as const;
-/** Turns of a person and replies, for as long as the person likes. */
+/** A conversation: a person's turns and the replies, for as long as the person likes. */
 const TURN_BY_TURN = { executionEnds: "reply", sessionEnds: "person", reads: "session", listed: "open" } as const;
 
 const KINDS = {
   /** A step of a pipeline; each attempt is an execution. */
   pipeline: { ...WORKS, startedBy: "run", tools: WORK_TOOLS, purpose: "pipeline", branch: null },
-  /** A command of a pipeline: no model, no tools, and no agent but the one whose sandbox it borrows. */
+  /** A command of a pipeline: no model, no tools, and only the agent whose sandbox it borrows, if any. */
   command: { ...WORKS, executionEnds: "exit", startedBy: "run", tools: [], purpose: null, branch: null },
   chat: { ...TURN_BY_TURN, startedBy: "person", tools: CHAT_TOOLS, purpose: "chat", branch: "chat" },
   /** A routine whose time has come. */
@@ -56,7 +58,7 @@ const KINDS = {
   swarm: { ...WORKS, startedBy: "agent", tools: WORK_TOOLS, purpose: "swarm", branch: "swarm" },
   /** One piece of work handed to an agent. */
   spawn: { ...WORKS, startedBy: "agent", tools: WORK_TOOLS, purpose: "swarm", branch: "spawn" },
-  /** Interviewers ask what to build and make a project of it. */
+  /** Agents that interview a person about what to build, and create the project. */
   onboarding: {
     ...TURN_BY_TURN,
     startedBy: "person",
@@ -64,7 +66,10 @@ const KINDS = {
     purpose: "onboarding",
     branch: null,
   },
-  /** A transcript that is processed. It is outside text: nothing leads out of the server from it. */
+  /**
+   * Processes an uploaded transcript. A transcript is outside text, so this kind has no tools that reach out of the
+   * server.
+   */
   ingest: {
     ...WORKS,
     startedBy: "upload",

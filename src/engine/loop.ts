@@ -1,6 +1,6 @@
 /**
- * The loop of one execution: settle the calls of the last reply, ask the model, store the reply, again. Every step of
- * it is a row before the next begins, so it can be left at any point and taken up from the rows.
+ * The built-in loop of one execution: settle the calls of the last reply, ask the model, store the reply, repeat. Each
+ * step is stored before the next begins, so the loop can stop at any point and continue from the rows.
  */
 import { ask } from "./ask.ts";
 import { schemaCheck, settleCalls, type Turn } from "./calls.ts";
@@ -46,7 +46,8 @@ export async function runLoop(input: LoopInput): Promise<Ending> {
       ports.rows.addNote(execution, next);
     }
     const calls = said && askedIn(said);
-    // The conversation is read only where the reply before, which a first turn may not know, made the same calls.
+    // The conversation is read only when this reply repeats the calls of the reply before it. In the first round that
+    // earlier reply is unknown, so the conversation is read then, too.
     const loop = said && (isFirst || calls === callsBefore) ? loopOf(input, said) : undefined;
     callsBefore = calls;
     if (typeof loop === "object") return loop;
@@ -62,21 +63,21 @@ export async function runLoop(input: LoopInput): Promise<Ending> {
   }
 }
 
-/** How an execution ends by a call that said so. */
+/** Turns a call's `end` into how the execution ends. */
 export function endingOf(end: NonNullable<ToolResult["end"]>, text: string): Ending {
   if (end.status === "failed") return failed(end.code ?? "agent_failed", end.reason, text);
   return { status: "succeeded", outputs: end.outputs, text: end.summary || text, by: "complete" };
 }
 
-/** Finishes of a reply that do not end the work: the agent is asked to continue, while it has turns. */
+/** Reasons why a reply ended before the work did. The agent is asked to continue while it has turns left. */
 const UNFINISHED: Partial<Record<AssistantMessage["finish"], { ask: string; code: string; why: string }>> = {
   length: { ask: CONTINUE, code: "reply_cut", why: "its last reply was cut at its length limit" },
   content_filter: { ask: FILTERED, code: "content_filter", why: "the provider's filter held its last reply back" },
 };
 
 /**
- * After a reply without tool calls: how the execution ends, or the note with which the agent continues. One that works is
- * reminded once of `complete`; if it stops again, its words are the result where they can be.
+ * After a reply without tool calls: how the execution ends, or the note with which the agent continues. An agent that
+ * works is reminded of `complete` once; if it stops again, its words become the result if they can.
  */
 async function afterReply({ execution, ports }: LoopInput, said: AssistantMessage): Promise<Ending | string> {
   const text = textOf(said.parts);
@@ -101,13 +102,16 @@ async function afterReply({ execution, ports }: LoopInput, said: AssistantMessag
   return failed("no_completion", "The agent stopped without calling complete.", text);
 }
 
-/** Times that a reply which is not whole is asked for again, one after the other. */
+/** How often in a row a reply that is not whole is asked for again. */
 const ASKED_AGAIN = 2;
-/** The same call with the same answer so often, one after the other, is pointed out; and ends the work. */
+/**
+ * When the same calls get the same answers so many times in a row, the agent gets a note; after `REPEATS_MOST` times,
+ * its work ends.
+ */
 const REPEATS_TOLD = 3;
 const REPEATS_MOST = 8;
 
-/** Replies at the end of a conversation that are alike, notes between them apart. */
+/** Counts the replies at the end of the conversation for which `isAlike` holds, skipping notes. */
 function lastInARow(messages: readonly StoredMessage[], isAlike: (reply: AssistantMessage) => boolean): number {
   let inARow = 0;
   for (const message of messages.toReversed()) {
@@ -123,7 +127,7 @@ const askedIn = ({ calls }: AssistantMessage): string => JSON.stringify(calls.ma
 const doneIn = ({ calls }: AssistantMessage): string =>
   JSON.stringify(calls.map(({ tool, input, ok, output }) => [tool, input, ok, output]));
 
-/** What follows from an agent that makes the same calls over and over: a note, or the end of its work. */
+/** Handles an agent that repeats the same calls: returns a note for it, or the end of its work. */
 function loopOf({ execution, ports }: LoopInput, said: AssistantMessage): Ending | string | undefined {
   if (said.calls.length === 0 || said.executionId !== execution.id) return undefined;
   const context = ports.rows.context(execution);
@@ -137,9 +141,9 @@ function loopOf({ execution, ports }: LoopInput, said: AssistantMessage): Ending
 }
 
 /**
- * Says to the person, too, which pictures the model cannot see, once for each message: in the transcript, and as it happens.
- * Those of a steering message as well, which comes while the agent is at work.
- * @param program of an external agent that takes none.
+ * Tells the person which pictures the model cannot see, once for each message: in the transcript, and as an event.
+ * Pictures of steering messages, which come while the agent works, are included.
+ * @param program name of an external agent's program that accepts no pictures.
  */
 export function sayUnseen(
   { execution, ports, model }: Pick<LoopInput, "execution" | "ports" | "model">,

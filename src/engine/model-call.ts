@@ -1,4 +1,6 @@
-/** One model call, inside its budget, masked; what it says of a turn goes out as it comes. */
+/**
+ * Makes one model call within its budget. The reply is masked; what the model says in a turn is streamed to people.
+ */
 import { executionRefs } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import { sizeOf } from "./context.ts";
@@ -11,7 +13,10 @@ import { type Overdrawn, Stopped } from "./ports.ts";
 import { failed } from "./result.ts";
 import { modelTool, type ShownTools } from "./tool-search.ts";
 
-/** The window that is really served; a server of one's own is asked. */
+/**
+ * The context window that the model's server really serves, in tokens; the server is asked if the user runs it. Null:
+ * unknown.
+ */
 export const windowOf = async (
   { ports, execution, signal }: Pick<LoopInput, "ports" | "execution" | "signal">,
   model: string,
@@ -20,12 +25,12 @@ export const windowOf = async (
     ? ports.models.windowOf({ model, userId: execution.userId, signal })
     : ports.models.info(model).context_window;
 
-/** Code of work that may not go on in its project. */
+/** Error code of work that may not continue in its project. */
 export const SHUT_OUT = "project_closed";
 
 export const NO_TOOLS: ShownTools = { shown: [], hidden: [] };
 
-/** Who asks, for scripted and recorded models. */
+/** Identifies the caller, for scripted and recorded models. */
 export const scopeOf = ({ execution, ports }: Pick<CallInput, "execution" | "ports">): ModelRequest["scope"] => ({
   agentId: execution.agentId,
   runId: execution.runId,
@@ -34,7 +39,10 @@ export const scopeOf = ({ execution, ports }: Pick<CallInput, "execution" | "por
   script: ports.scriptOf(execution),
 });
 
-/** Asks whether the work may go on, and the budgets. @returns how it ends when not, else the most tokens of the reply. */
+/**
+ * Asks whether the work may continue, and whether the budgets have room. @returns how the execution ends if not; else
+ * the most tokens of the reply.
+ */
 export function allowed(
   { execution, ports }: Pick<CallInput, "execution" | "ports">,
   model: string,
@@ -57,7 +65,7 @@ export function allowed(
 
 const usd = (amount: number): string => `$${amount >= 0.01 || amount === 0 ? amount.toFixed(2) : amount.toFixed(4)}`;
 
-/** What is true of a budget that a call does not fit. */
+/** Explains why a call does not fit a budget. */
 export function overdrawnText(
   { scope, limitUsd, spentUsd, heldUsd }: Omit<Overdrawn, "resetsAt">,
   estimateUsd: number,
@@ -69,12 +77,13 @@ export function overdrawnText(
   return `The next call may cost ${usd(estimateUsd)}; ${usd(left)} is left of the ${scope} budget of $${limitUsd}${held}.`;
 }
 
-/** What a model call needs of the work around it. */
+/** What a model call needs to know about its execution. */
 export type CallInput = Pick<LoopInput, "execution" | "ports" | "agent" | "system" | "masker" | "signal">;
 
 /**
- * One call inside the budgets, masked. What it says of a turn goes out as it comes. @returns the reply, or how the
- * execution ends when a budget is used up. @throws the signal's reason; what was said by then is kept.
+ * Makes one call within the budgets, masked. What the model says in a turn is streamed to people.
+ * @returns the reply, or how the execution ends when a budget is used up.
+ * @throws the signal's reason; what was said until then is stored.
  */
 export async function callModel(
   input: CallInput,
@@ -127,7 +136,10 @@ export async function callModel(
   throw signal.reason;
 }
 
-/** Of a call that was ended from outside: it is paid for, and what was said stays, unless the call is made again. */
+/**
+ * Stores a call that was ended from outside. It is paid for, and what was said is kept, unless the call will be made
+ * again.
+ */
 function keep({ execution, ports, signal }: CallInput, reply: ModelReply, purpose: CallPurpose): void {
   const madeAgain = signal.reason instanceof Stopped && signal.reason.why === "shutdown";
   const isWhole = reply.finish !== "aborted" && reply.finish !== "error";
@@ -137,7 +149,7 @@ function keep({ execution, ports, signal }: CallInput, reply: ModelReply, purpos
   if (purpose === "turn") ports.emitSoon(outputWithdrawn, { ...executionRefs(execution), data: {} });
 }
 
-/** No more calls than are made, and one more, with which the model learns that the rest was left out. */
+/** Drops calls beyond the limit, except one: its result tells the model that the rest was left out. */
 function fewCalls(parts: readonly AssistantPart[]): AssistantPart[] {
   let calls = 0;
   return parts.filter((part) => part.type !== "tool_call" || ++calls <= LIMITS.callsPerReply + 1);

@@ -1,4 +1,6 @@
-/** The model as the engine sees it: messages in, one reply out, chunks on the way. Nothing here knows a provider. */
+/**
+ * The engine's view of a model: messages in, one reply out, with chunks on the way. It is independent of providers.
+ */
 
 import type { AssistantPart, TextPart } from "./parts.ts";
 
@@ -18,7 +20,7 @@ export type ModelMessage =
 export interface ModelTool {
   name: string;
   description: string;
-  /** JSON Schema, an object. */
+  /** JSON Schema of an object. */
   parameters: Record<string, unknown>;
 }
 
@@ -28,14 +30,14 @@ export interface ModelRequest {
   system: string;
   messages: ModelMessage[];
   tools: ModelTool[];
-  /** Names of tools that may be called, too, though the model is not shown them before it asks. */
+  /** Names of tools that the model may also call, although it sees them only after asking for them. */
   moreTools?: readonly string[] | undefined;
   thinkingLevel: "off" | "low" | "medium" | "high";
   temperature?: number | undefined;
   maxOutputTokens?: number | undefined;
-  /** Whose personal key comes first. */
+  /** The user whose own provider key is tried first. */
   userId?: string | undefined;
-  /** Names the execution: scripted and recorded models find their transcript by it. */
+  /** Identifies the execution: scripted and recorded models find their transcript by it. */
   scope: {
     agentId: string;
     runId?: string | undefined;
@@ -46,7 +48,7 @@ export interface ModelRequest {
   signal: AbortSignal;
   onText?(text: string): void;
   onThinking?(text: string): void;
-  /** What was shown since the call began is withdrawn: the provider failed, and the call is made again. */
+  /** Withdraws what was shown since the call began: the provider failed, and the call is made again. */
   onWithdrawn?(): void;
 }
 
@@ -66,9 +68,9 @@ export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter" |
 export interface ModelReply {
   parts: AssistantPart[];
   finish: FinishReason;
-  /** Of every try that was made for it. */
+  /** Usage of all attempts together. */
   usage: ModelUsage;
-  /** The provider gave no counts, or impossible ones: they were measured by the texts. */
+  /** True when the provider gave no counts, or impossible ones, and they were estimated from the texts. */
   usage_estimated?: boolean | undefined;
   /** Null when the price is unknown. */
   cost_usd: number | null;
@@ -85,24 +87,24 @@ export interface ModelReply {
     code: string;
     message: string;
     retryable: boolean;
-    /** When the provider says that it answers again, ms since the epoch. */
+    /** When the provider says it will answer again, ms since the epoch. */
     retry_at?: number | undefined;
   };
 }
 
 export interface ModelInfo {
   id: string;
-  /** Tokens that are served, as far as is known without asking the server; see `ModelPort.windowOf`. */
+  /** Context window in tokens, as far as it is known without asking the server; see `ModelPort.windowOf`. */
   context_window: number | null;
-  /** The most that the model can. */
+  /** The largest context window that the model supports. */
   max_context_window: number | null;
-  /** The most tokens of a reply. */
+  /** The most tokens in a reply. */
   max_output_tokens: number | null;
   input_usd_per_mtok: number | null;
   output_usd_per_mtok: number | null;
   reasoning: boolean;
   tools: boolean;
-  /** Whether it reads pictures, and PDF files, as they are. */
+  /** Whether it accepts pictures, and (`documents`) PDF files, without conversion. */
   images: boolean;
   documents: boolean;
 }
@@ -110,29 +112,36 @@ export interface ModelInfo {
 /** A request in a provider's own protocol. */
 export interface PassRequest extends Pick<ModelRequest, "model" | "userId" | "signal"> {
   protocol: "chat" | "responses" | "messages" | "gemini";
-  /** Whether the answer is a stream; the address says it in `gemini`, the body in the others. */
+  /** Whether the answer is a stream; in `gemini` the URL says so, in the other protocols the body. */
   stream?: boolean | undefined;
   body: Readonly<Record<string, unknown>>;
-  /** Headers of the client that say which features of the protocol it wants. */
+  /** The client's headers that choose features of the protocol. */
   headers: Readonly<Record<string, string>>;
-  /** The most tokens of the reply, where the budget has room for no more. */
+  /** The most tokens of the reply, when the budget has room for no more. */
   maxOutputTokens?: number | undefined;
 }
 
 export interface PassedOn {
-  /** The provider's answer, its bytes as they come. */
+  /** The provider's answer; its bytes are passed on as they come. */
   answer: Response;
-  /** Once the last byte was read, or the reader went away: what it used and cost. Holds no parts. Never rejects. */
+  /**
+   * Resolves once the last byte was read or the reader went away, with usage and cost. Holds no parts. Never rejects.
+   */
   reply: Promise<ModelReply>;
 }
 
 export interface ModelPort {
   call(request: ModelRequest): Promise<ModelReply>;
-  /** Passes a request on to a provider that speaks its protocol. Undefined: it speaks another; use `call`. Never throws. */
+  /**
+   * Passes a request on to a provider that speaks the same protocol. Undefined when it speaks another: use `call`.
+   * Never throws.
+   */
   pass?(request: PassRequest): Promise<PassedOn | ModelReply | undefined>;
-  /** What is known of a model offline; null fields are unknown. */
+  /** What is known of a model without asking its server; null fields are unknown. */
   info(model: string): ModelInfo;
-  /** The window that is really served, in tokens; a server of one's own is asked. Null: unknown. Never throws. */
+  /**
+   * The window that is really served, in tokens; the server is asked if the user runs it. Null: unknown. Never throws.
+   */
   windowOf?(request: Pick<ModelRequest, "model" | "userId" | "signal">): Promise<number | null>;
   /**
    * Upper estimate in USD of a call with that many input tokens and full output; null when unknown.

@@ -1,18 +1,21 @@
-/** Cutting text to a bound so that what matters stays: its head and its tail. */
+/** Cuts text to a limit but keeps what matters: its beginning and its end. */
 import type { Masker } from "../core/masking.ts";
 import { wholeFrom, wholeTo } from "../core/whole-characters.ts";
 
 const HEAD_PART = 0.6;
 const TAIL_PART = 0.35;
 
-/** At most about `bytes` bytes: the first and the last parts, with a line between that counts what is left out. */
+/**
+ * Cuts a text to about `bytes` bytes: its beginning and its end, with a line between them that counts the bytes left
+ * out.
+ */
 export function keepEnds(text: string, bytes: number): string {
   if (text.length <= bytes && Buffer.byteLength(text) <= bytes) return text;
-  // No character has less than a byte: what is further from the ends cannot be kept.
+  // A character takes at least one byte, so characters further than `bytes` from the ends cannot be kept.
   return joinEnds(text.slice(0, bytes), text.slice(-bytes), Buffer.byteLength(text), bytes);
 }
 
-/** The same with secret values masked, before anything is cut: no cut leaves a part of one. */
+/** Like `keepEnds`, with secret values masked before the cut, so that no cut leaves a part of a secret. */
 export function keepMaskedEnds(text: string, bytes: number, masker: Pick<Masker, "text" | "part">): string {
   if (text.length <= bytes) return keepEnds(masker.text(text), bytes);
   const head = masker.part(text.slice(0, bytes), { after: true });
@@ -27,10 +30,10 @@ function joinEnds(head: string, tail: string, wholeBytes: number, bytes: number)
   return `${first}\n… ${left} bytes left out …\n${last}`;
 }
 
-/** As many whole characters from the start as fit. */
+/** As many whole characters from the start as fit in `bytes`. */
 export const firstBytes = (text: string, bytes: number): string => firstBytesOf(text, bytes).toString("utf8");
 
-/** The same as they are written to a file. */
+/** Like `firstBytes`, as the bytes that are written to a file. */
 export function firstBytesOf(text: string, bytes: number): Buffer {
   const data = Buffer.from(text.length > bytes ? text.slice(0, bytes) : text);
   if (data.length <= bytes) return data;

@@ -1,15 +1,15 @@
-/** Sandboxes that are left running for a time, a bounded number for each user and in all. */
+/** Keeps sandboxes running for a limited time, with a limit per user and in all. */
 interface Parked {
   /** The user it works for. */
   userId: string | undefined;
 }
 
-/** @param end stops one whose time is over, or whose place another takes. */
+/** @param end stops a sandbox whose time is over or that makes room for another. */
 export function createParked<One extends Parked>(
   most: { perUser: number; all: number },
   end: (one: One) => Promise<void>,
 ) {
-  /** The one that has waited longest first. */
+  /** Ordered by waiting time, longest first. */
   const parked = new Map<string, { one: One; timer: ReturnType<typeof setTimeout> }>();
   const entries = (): [id: string, one: One][] => [...parked].map(([id, { one }]) => [id, one]);
 
@@ -29,7 +29,7 @@ export function createParked<One extends Parked>(
     get: (id: string): One | undefined => parked.get(id)?.one,
     take,
     stop,
-    /** Makes room by ending the oldest: of the user, else of all. */
+    /** Parks a sandbox. When there is no room, the oldest one is ended: the user's own if the user is at the limit. */
     put(id: string, one: One, ms: number): void {
       const all = entries();
       const ofUser = all.filter(([, { userId }]) => userId === one.userId);

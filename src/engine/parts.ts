@@ -1,4 +1,6 @@
-/** What a message is made of. Stored as written here; a message is always a list of parts, never a bare text. */
+/**
+ * The parts of a message, in the form in which they are stored. A message is always a list of parts, never a bare text.
+ */
 
 /** Opaque data of a provider that must go back to it unchanged with the part (signatures of reasoning). */
 export type ProviderData = Record<string, unknown> | undefined;
@@ -32,7 +34,7 @@ interface ToolCallPart {
   provider?: ProviderData;
 }
 
-/** How a call ended, as transcripts show it. The engine keeps it with the call. */
+/** The result of a call, as transcripts show it. The engine stores it with the call. */
 interface ToolResultPart {
   type: "tool_result";
   call_id: string;
@@ -41,13 +43,13 @@ interface ToolResultPart {
   output: string;
 }
 
-/** What a person, or the caller that gives the work, says. */
+/** What a person, or the caller that starts the work, says. */
 export type InputPart = TextPart | AttachedPart;
 export type AssistantPart = TextPart | ThinkingPart | ToolCallPart;
 export type MessagePart = InputPart | ThinkingPart | ToolCallPart | ToolResultPart;
 
 export const textPart = (text: string): TextPart => ({ type: "text", text });
 
-/** The words alone, without thinking. */
+/** The text of the parts, without reasoning. */
 export const textOf = (parts: readonly { type: string; text?: string }[]): string =>
   parts.flatMap((part) => (part.type === "text" ? [part.text ?? ""] : [])).join("");

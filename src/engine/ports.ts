@@ -1,4 +1,4 @@
-/** What the engine is given by the rest: everything it does outside its own loop goes through here. */
+/** The engine's ports. Everything that it does outside its own loop goes through them. */
 import type { Clock } from "../core/clock.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { OwnLoginName } from "../core/harness-names.ts";
@@ -16,21 +16,21 @@ import type { CacheFolders, HarnessFolders, Sandbox, SandboxAbout, SandboxServic
 import type { SandboxPool } from "./sandbox-pool.ts";
 import type { Tool } from "./tool.ts";
 
-/** What sandboxes that work on a project's code are started with. */
+/** How sandboxes for work on a project's code are set up. */
 export interface CodeEnvironment {
   image?: string | undefined;
   env?: Readonly<Record<string, string>> | undefined;
   host_labels?: readonly string[] | undefined;
-  /** Image that its set-up left. */
+  /** Image that the project's setup produced. */
   layer?: string | undefined;
-  /** What of the home is kept for this work. */
+  /** Folders of the home that are kept for this work. */
   kept?: CacheFolders | undefined;
 }
 
 export interface EngineAgent {
   id: string;
   harness: HarnessConfig;
-  /** It works with the log-in of the person whose work it does, at this program's vendor. */
+  /** Set when the agent uses the log-in of the person it works for, at this program's vendor. */
   ownLogin?: OwnLoginName | undefined;
   thinkingLevel: "off" | "low" | "medium" | "high";
   temperature?: number | undefined;
@@ -38,28 +38,28 @@ export interface EngineAgent {
   image?: string | undefined;
   layer?: string | undefined;
   kept?: CacheFolders | undefined;
-  /** Variables of the environment of the project's code. */
+  /** Environment variables of the project's code. */
   env: Readonly<Record<string, string>>;
   network: NetworkBounds;
   runtime?: string | undefined;
-  /** Labels that its host has to have, where there are several. */
+  /** Labels that the agent's host must have, when there are several hosts. */
   hostLabels: readonly string[];
   memoryMb: number;
   cpus: number;
 }
 
-/** An app that a step runs, as its pipeline says. */
+/** An app that a step runs, as its pipeline describes it. */
 export interface StepPreview {
-  /** On the loopback of its sandbox. */
+  /** Port on the sandbox's loopback interface. */
   port: number;
   path: string;
-  /** 0: it ends with the step. */
+  /** Minutes that the app runs on after its step. 0: it ends with the step. */
   keepMinutes: number;
-  /** Pages of which pictures are kept when the step ends. */
+  /** Pages that are photographed when the step ends. */
   screenshots: readonly string[];
 }
 
-/** A picture of an app's page, of bounded size, and a PNG by its bytes. */
+/** A screenshot of an app's page: bounded in size, and checked to be a PNG. */
 export interface Screenshot {
   path: string;
   png: Uint8Array;
@@ -69,17 +69,17 @@ export interface Screenshot {
 
 /** A preview that people can open. */
 export interface OpenPreview {
-  /** Its step has ended; the app runs until then, ms since the epoch. */
+  /** Its step has ended; the app keeps running until then, ms since the epoch. */
   keep(until: number): void;
   close(): void;
 }
 
 export interface PreviewPort {
-  /** Undefined where the step has none, or it cannot be shown. */
+  /** Undefined when the step has no preview, or it cannot be shown. */
   of(execution: Execution): StepPreview | undefined;
-  /** Keeps pictures that were made. @param missing why others were not, a sentence. */
+  /** Stores screenshots. @param missing a sentence that says why others were not made. */
   keepScreenshots(execution: Execution, made: readonly Screenshot[], missing: string | undefined): void;
-  /** @param app how it is reached at each moment, and ended where it is kept. */
+  /** @param app how to reach the app at any moment, and how to stop it while it is kept. */
   open(
     execution: Execution,
     preview: StepPreview,
@@ -92,13 +92,13 @@ export interface Overdrawn {
   scope: string;
   limitUsd: number;
   spentUsd: number;
-  /** Held for calls of others that are under way. */
+  /** Reserved for other calls under way. */
   heldUsd: number;
-  /** Null where what was spent stays spent: of a run, of a session. */
+  /** When the budget resets. Null for a run's or a session's budget, which never resets. */
   resetsAt: string | null;
 }
 
-/** What the engine uses as it is handed in. */
+/** Ports that the engine uses exactly as they are passed in. */
 export interface GivenPorts {
   rows: ExecutionRows;
   models: ModelPort;
@@ -106,60 +106,74 @@ export interface GivenPorts {
   harness: HarnessPort;
   clock: Clock;
   log: Logger;
-  /** All values that must not be stored or shown. */
+  /** Masks all values that must not be stored or shown. */
   masking: Masking;
   text: Pick<TextWork, "schemaFaults">;
-  /** Puts what other agents wrote to this one into its transcript, before each request. */
+  /** Puts messages from other agents into this execution's transcript. Called before each request. */
   deliver(execution: Execution): void;
   /** Granted secrets in plaintext, by variable name. */
   secretsOf(execution: Execution): Record<string, string>;
-  /** The browser cookies that its agent was granted, as a file; asked for each sandbox. */
+  /** The browser cookies that the agent was granted, as a file; asked for each sandbox. */
   cookiesOf(execution: Execution): string | undefined;
-  /** What the person whose work it is has stored for that program. @throws Problem 409 `own_login_missing`, `own_login_needs_container`. */
+  /**
+   * The log-in that the person has stored for this program. @throws Problem 409 `own_login_missing`,
+   * `own_login_needs_container`.
+   */
   ownLoginOf(execution: Execution, harness: OwnLoginName): string;
   /** The longest that an execution waits for a provider whose quota is used up, ms. */
   providerWaitMs(): number;
   /**
-   * Why this work may not go on, a sentence: whom it works for may not work in its project any more. Asked before each
-   * call of a model or a tool. Undefined: it may.
+   * Why this work may not continue, as a sentence: its user may no longer work in its project. Undefined: it may. Asked
+   * before each call of a model or a tool.
    */
   shutOut(execution: Execution): string | undefined;
-  /** Whether the next call fits every budget; and if so, whether they have ample room, or its reply is kept short. */
+  /**
+   * Whether the next call fits every budget. If it does, says whether there is ample room or the reply must be kept
+   * short.
+   */
   admit(
     execution: Execution,
     price: { leastUsd: number; ampleUsd: number /** It is known to cost nothing. */; isFree: boolean },
   ): Overdrawn | { isAmple: boolean };
-  /** Queues an event of the lossy class. */
+  /** Queues an event that may be lost. */
   emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
 }
 
 export interface EnginePorts extends GivenPorts {
-  /** Awaited before every piece of work on the thread: `createFairTurns`. */
+  /** Awaited before every piece of work on the thread: see `createFairTurns`. */
   turn(): Promise<void>;
   sandboxes: Pick<SandboxPool, "noticeMs" | "about" | "lease" | "quiet">;
-  /** @throws Problem when there is no such agent, or its file is broken. */
+  /** @throws Problem when the agent does not exist or its file is broken. */
   agentOf(execution: Execution): EngineAgent;
-  /** @throws Problem 403 `shell_denied` for a command in the sandbox of an agent that has no shell itself. */
+  /**
+   * @throws Problem 403 `shell_denied` when a command wants the sandbox of an agent that may not use a shell itself.
+   */
   assertShell(execution: Execution): void;
   /** The model to use: run > step > pipeline > agent > settings. @throws Problem when none is set. */
   modelOf(execution: Execution): string;
-  /** Models that are asked instead, in order, when one cannot answer: quota, outage, refusal. The agent's, else the settings'. */
+  /**
+   * The agent's fallback models, else the settings', in order. They are asked when a model cannot answer: quota,
+   * outage, refusal.
+   */
   fallbackModels(execution: Execution): readonly string[];
-  /** Model that writes summaries; undefined: the execution's own. */
+  /** Model that writes summaries; undefined: the execution's own model. */
   summaryModel(): string | undefined;
   /** Transcript file of the scripted model for this execution. */
   scriptOf(execution: Execution): string | undefined;
-  /** Tools the execution has at this moment; asked before every turn. */
+  /** The tools that the execution has now; asked before every turn. */
   toolsFor(execution: Execution, sandbox: Pick<Sandbox, "capabilities">): Promise<Tool[]>;
-  /** What its agent may do, and the persons who are asked. */
+  /** The rules for what its agent may do, and the questions to people. */
   permissions: Permissions;
   attachments: Attachments;
-  /** The system prompt, and the words of the task or of the person. */
+  /** The system prompt, and the text of the task or of the person's message. */
   promptFor(execution: Execution, tools: readonly Tool[], about: SandboxAbout): Promise<FirstPrompt>;
-  /** Variables that say where it works: the same in each execution of a session, and those of this one alone. */
+  /**
+   * Variables that tell programs where they work: those that all executions of a session share, and those of this one.
+   */
   variablesOf(execution: Execution, token: string | null): Record<"session" | "execution", Record<string, string>>;
   /**
-   * What runs beside the sandboxes of its work, started and healthy; undefined where its project's environment names none.
+   * Services that run beside the sandboxes of its work, started and healthy; undefined when its project's environment
+   * names none.
    * @throws Problem 503 `service_failed`, 409 `services_unsupported`.
    */
   services(execution: Execution, agent: EngineAgent, signal: AbortSignal): Promise<SandboxServices | undefined>;
@@ -168,14 +182,17 @@ export interface EnginePorts extends GivenPorts {
   workspaces: {
     /** Absolute path of the folder on this host that holds the execution's files, ready to work in. */
     prepare(execution: Execution, signal: AbortSignal): Promise<string>;
-    /** The folders of its session for an external agent, made when they are missing. */
+    /** The folders of its session for an external agent; created when missing. */
     harness(execution: Execution): Promise<HarnessFolders>;
     /**
-     * Keeps what the execution changed, and takes it into the branch that its work is a part of.
-     * @throws Problem 409 `merge_conflict` where that changed the same places meanwhile: the execution has failed.
+     * Commits what the execution changed, and merges it into the branch that its work is a part of.
+     * @throws Problem 409 `merge_conflict` when that branch changed the same places meanwhile: the execution fails.
      */
     commit(execution: Execution, ending: Pick<Ending, "status" | "text">): Promise<void>;
-    /** Keeps what an execution that did not succeed left in a working copy of its own. Of a step nothing is kept. Never throws. */
+    /**
+     * Commits what a failed or stopped execution left in its own working copy, but nothing for a pipeline's step. Never
+     * throws.
+     */
     keep(execution: Execution, ending: Ending): Promise<void>;
   };
 }

@@ -1,4 +1,7 @@
-/** What every call of an agent begins with: its instructions and tools, counted with a tokenizer that models use (o200k). */
+/**
+ * The size of what every call of an agent begins with, its instructions and tools, counted with a tokenizer that models
+ * use (o200k).
+ */
 import { afterEach, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -11,11 +14,11 @@ import { createHandModel, type HandCall } from "../testing/hand-model.ts";
 const rigs = createRigs();
 afterEach(rigs.close);
 
-/** Every agent that is shipped, whatever they are called. */
+/** All shipped agents, whatever their names. */
 const AGENTS = readdirSync(join(import.meta.dir, "../../agents")).filter((name) => !name.startsWith("_"));
-/** As the four file tools alone need: no memory, no skills, no graph. */
+/** An agent with only the four file tools: no memory, no skills, no graph. */
 const FILES = "---\nname: Files\ntools: [read, write, edit, ls]\n---\nYou change files as you are told.";
-/** Nothing is named, so it has the tools of every group. */
+/** An agent that names no tools, so it has those of every group. */
 const EVERY = "---\nname: Every\n---\nYou do what you are told.";
 
 async function open(agents: readonly string[], own: Record<string, string> = {}) {
@@ -102,7 +105,7 @@ test("a tool that is not shown is found by words, shown from then on behind the 
   const third = await model.next();
   expect(namesOf(third)).toEqual(namesOf(second));
   expect(JSON.stringify(third.request.messages.at(-1))).not.toContain("There is no tool");
-  // One that nobody looked for works, too.
+  // A tool that was not searched for can be called, too.
   third.reply([{ tool: "read_document", input: { document_id: "none" } }]);
   const fourth = await model.next();
   expect(JSON.stringify(fourth.request.messages.at(-1))).not.toContain("There is no tool");

@@ -1,4 +1,4 @@
-/** The words an execution begins with: system prompt in a stable order, then the task. Pure. */
+/** Assembles the text an execution begins with: a system prompt in a stable order, then the task. Pure. */
 import { quoted } from "../core/quoted.ts";
 import type { Contract } from "./execution.ts";
 import { kindOf, type SessionKind } from "./kinds.ts";
@@ -8,37 +8,39 @@ import { skillManifest } from "./skill-match.ts";
 
 interface WorkFiles {
   branch: string;
-  /** Branch that takes its work when it succeeds; null: a person decides. */
+  /** Branch into which the work is merged when it succeeds; null: a person decides. */
   into: string | null;
-  /** It finds the branch's history in them, where git is installed. */
+  /** Whether the files include a git repository with the branch's history. */
   hasGit: boolean;
-  /** Another agent, which gave it the work, works in them too. */
+  /** Whether the agent that gave it the work also works in these files. */
   isShared: boolean;
 }
 
 export interface PromptParts {
   kind: SessionKind;
   agent: { id: string; name: string; prompt: string };
-  /** @property outside why its description and vision may be outside text. */
+  /** @property outside why the description and the vision may be outside text. */
   project?: { name: string; description?: string | null; vision?: string | null; outside?: string | null } | undefined;
-  /** How the project's check went before any agent changed something. */
+  /** Result of the project's check before any agent changed something. */
   baseline?: Baseline | undefined;
-  /** What the repository that it works in says about itself. */
+  /** What the execution's repository says to agents. */
   repository?: RepositorySays | undefined;
-  /** Its files are those of the project, on this branch; absent: they are its own alone. */
+  /** Set when its files are the project's, on this branch. Absent: the files belong to this work only. */
   files?: WorkFiles | undefined;
-  /** What the agent remembers and may need now. */
+  /** What the agent remembers that may help now. */
   memory?: string | undefined;
   /** Every skill the agent may load. */
   skills: readonly { name: string; description: string }[];
-  /** There are others of its user's work, of which no prompt holds a word before a person confirms them. */
+  /**
+   * Whether there are unconfirmed skills from its user's work; prompts leave those out until a person confirms them.
+   */
   hasUnconfirmedSkills: boolean;
-  /** Skills put in whole. */
+  /** Skills whose whole text is in the prompt. */
   injected: readonly { name: string; content: string }[];
   toolNames: readonly string[];
   sandbox: SandboxAbout;
   contract: Contract;
-  /** The rendered input of the step, the message, the task; with what is attached. */
+  /** The step's rendered input, the message or the task, with its attachments. */
   input: readonly InputPart[];
   guidance?: string | null | undefined;
 }
@@ -46,21 +48,21 @@ export interface PromptParts {
 interface Baseline {
   command: string;
   passed: boolean;
-  /** Null: it did not end. */
+  /** Null: the check did not end. */
   exit_code: number | null;
   log: string;
   commit: string;
 }
 
-/** Of the log of a check that fails. */
+/** Characters kept of a failed check's log. */
 const BASELINE_CHARACTERS = 3_000;
 const LIST_CHARACTERS = 20_000;
 
 interface RepositorySays {
-  /** Its branch, on which the text is. */
+  /** The repository's own branch, from which the text is read. */
   branch: string;
   instructions?: { file: string; text: string; isCut: boolean } | undefined;
-  /** Paths of instructions for the files below their folders. */
+  /** Paths of further instruction files; each holds for the files below its folder. */
   nested: readonly string[];
   skills: readonly { name: string; description: string; path: string }[];
 }
@@ -86,7 +88,10 @@ export function assemblePrompt(parts: PromptParts): { system: string; said: Inpu
   return { system, said: [...(words ? [textPart(words)] : []), ...input.filter(({ type }) => type !== "text")] };
 }
 
-/** Every line of the repository's own is quoted. A skill of this instance hides one of the same name. */
+/**
+ * Quotes every line that comes from the repository. A skill of this instance hides a repository's skill of the same
+ * name.
+ */
 function repositoryText(
   { branch, instructions, nested, skills }: RepositorySays,
   own: readonly { name: string }[],
@@ -104,7 +109,7 @@ function repositoryText(
   return parts.filter(Boolean).join("\n\n");
 }
 
-/** A log is text of programs of the repository. */
+/** The log is quoted, because the repository's programs wrote it. */
 function baselineText({ command, passed, exit_code, log, commit }: Baseline): string {
   const said = `The project's check, on its own branch at ${commit.slice(0, 12)}, before your work:\n\n${quoted(command, command.length)}\n\n`;
   if (passed) return `${said}It passed.`;
@@ -127,7 +132,7 @@ const wordsOf = ({ description, vision, outside }: NonNullable<PromptParts["proj
     ? ["What it is about waits for a person to confirm it; get_vision, where you have it, shows it as material."]
     : [description, vision && `Vision: ${vision}`];
 
-/** Where its files come from, and what becomes of what it changes. */
+/** Says where the files come from, and what happens to changes in them. */
 function aboutFiles({ kind, files, toolNames }: PromptParts): string {
   if (!files)
     return kindOf(kind).branch === null ? "" : " They belong to this work alone: no project's files are in them.";

@@ -1,4 +1,7 @@
-/** How an execution ends: outputs checked against their contract, and what can be made of an agent that ended with words alone. */
+/**
+ * How an execution ends: checks outputs against their contract, and finds a result when an agent ended without
+ * `complete`.
+ */
 
 import { isObject } from "../core/is-object.ts";
 import { jsonIn } from "../core/json-reader.ts";
@@ -11,10 +14,10 @@ export const failed = (code: string, message: string, text = ""): Ending => ({
   text,
 });
 
-/** What of a value does not fit a schema, in words for the model. */
+/** Lists where a value does not fit a schema, in words for the model. */
 export type SchemaCheck = (schema: object, value: unknown) => Promise<string[]>;
 
-/** What the outputs lack, in words for the model; undefined when they meet the contract. */
+/** Says what the outputs lack, in words for the model; undefined when they meet the contract. */
 export async function contractFault(
   given: Record<string, unknown>,
   { outputs, schema }: Contract,
@@ -31,9 +34,9 @@ export async function contractFault(
 }
 
 /**
- * The outputs of an agent that stopped with words instead of calling `complete` (small models do): none where none are
- * owed, the JSON object in its words where that is what is owed, the words where one output is. Undefined: the words
- * are no result.
+ * The outputs of an agent that stopped with text instead of calling `complete`, as small models do. If no outputs are
+ * required, there are none. Otherwise a JSON object in the text that meets the contract is taken; else the text itself,
+ * when exactly one output is required. Undefined: the text is no result.
  */
 export async function resultOf(
   text: string,
@@ -49,7 +52,7 @@ export async function resultOf(
   return isOwed ? { [outputs[0]!]: text } : undefined;
 }
 
-/** A JSON object that is the whole text or is in its last fence. */
+/** A JSON object that is the whole text or stands in its last code fence. */
 function objectIn(text: string): Record<string, unknown> | undefined {
   const fenced = [...text.matchAll(/```(?:json)?\n([\s\S]*?)```/g)].at(-1)?.[1];
   for (const one of [text, fenced]) {

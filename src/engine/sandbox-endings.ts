@@ -1,17 +1,20 @@
-/** Sandboxes that end, and those that cannot be stopped: until they are gone, they may change the files of their place. */
+/**
+ * Tracks sandboxes that are ending, and those that cannot be stopped: until they are gone, they may change files in
+ * their place.
+ */
 import { messageOf, type Problem, unavailable } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
 import type { SandboxDriver } from "./sandbox.ts";
 
-/** @param isHeld whether this execution's sandbox is to stay. */
+/** @param isHeld whether this execution's sandbox must stay. */
 export function createEndings(driver: SandboxDriver, log: Logger, isHeld: (executionId: string) => boolean) {
-  /** By place, the endings of sandboxes that may change its files until then. */
+  /** Sandboxes being ended, by place; until each promise settles, its sandbox may change the place's files. */
   const leaving = new Map<string, Set<Promise<void>>>();
   /** Places with a sandbox that could not be stopped. */
   let loose = new Set<string>();
-  /** Those that became loose since the last sweep began, which may have looked before. */
+  /** Places that became loose since the last sweep began; that sweep may have looked too early to see them. */
   let missed = new Set<string>();
-  /** A sweep has succeeded: what an earlier process left is gone, or loose. */
+  /** True after a sweep has succeeded: what an earlier process left is gone or in `loose`. */
   let hasSwept = false;
   let sweeping: Promise<number> | undefined;
   const words = WORDS[driver.capabilities.isolation];
@@ -21,7 +24,7 @@ export function createEndings(driver: SandboxDriver, log: Logger, isHeld: (execu
       `${what.replace(/(?<![.\s])[.\s]+$/, "")}. Its processes may still change the files, so the work waits and it is tried again; if this lasts, ${words.remedy}.`,
     );
 
-  /** @param ending of a sandbox that may change the files of its place until then. */
+  /** @param ending the end of a sandbox that may change the place's files until then. */
   async function leave(place: string, ending: Promise<void>): Promise<void> {
     const all = leaving.get(place) ?? new Set();
     leaving.set(place, all.add(ending));
@@ -48,7 +51,10 @@ export function createEndings(driver: SandboxDriver, log: Logger, isHeld: (execu
     sweeping ??= sweepNow();
     return sweeping;
   };
-  /** @throws Problem 503 `sandbox_not_stopped`, `sandbox_unavailable` while what ended may still change the files there. */
+  /**
+   * @throws Problem 503 `sandbox_not_stopped`, `sandbox_unavailable` while a sandbox of ended work may still change the
+   *   files there.
+   */
   async function assertSwept(place: string): Promise<void> {
     if (hasSwept && !loose.has(place)) return;
     await sweep();
@@ -63,7 +69,7 @@ export function createEndings(driver: SandboxDriver, log: Logger, isHeld: (execu
       for (const places of [loose, missed]) places.add(place);
     },
     notFrozen: (error: unknown): Problem => notStopped(`${words.own}: ${messageOf(error)}`),
-    /** @param isSwept also what an earlier process may have left there. @throws Problem as `assertSwept`. */
+    /** @param isSwept also waits for what an earlier process may have left there. @throws Problem as `assertSwept`. */
     async quiet(place: string, { isSwept }: { isSwept: boolean }): Promise<void> {
       await Promise.all(leaving.get(place) ?? []);
       if (isSwept || loose.has(place)) await assertSwept(place);
@@ -71,7 +77,7 @@ export function createEndings(driver: SandboxDriver, log: Logger, isHeld: (execu
   };
 }
 
-/** Of a sandbox that cannot be stopped, by the driver's isolation. */
+/** Texts about a sandbox that cannot be stopped, by the driver's isolation. */
 const WORDS = {
   container: {
     own: "Its container can be neither paused nor removed",

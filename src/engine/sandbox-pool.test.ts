@@ -1,4 +1,4 @@
-/** How long sandboxes live: over real processes of this machine, and in a chat over a real container. */
+/** How long sandboxes live, tested with real processes of this machine and, for a chat, with a real container. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -27,7 +27,7 @@ describe("the pool of sandboxes", () => {
   let idleMs: number;
   let pool: SandboxPool;
   let left: string[] = [];
-  /** Awaited by sweeps. */
+  /** Sweeps wait for this promise. */
   let swept: Promise<void> | undefined;
   let isHeld: (executionId: string) => boolean;
   const near = createProcessSandboxes({ allowHostShell: true });
@@ -121,7 +121,7 @@ describe("the pool of sandboxes", () => {
     await pool.quiet(specOf("other", { workId: "run_2" }), signal);
     left = [];
     await pool.quiet(spec, signal);
-    // What a sweep finds of an earlier process counts as well.
+    // Sandboxes of an earlier process that a sweep finds count as well.
     left = ["run_3"];
     await pool.sweep();
     await expect(pool.quiet({ ...spec, workId: "run_3" }, signal)).rejects.toMatchObject(refusal);
@@ -213,7 +213,7 @@ describe("the pool of sandboxes", () => {
     expect(waits).toBe(true);
     removed.resolve();
     await Promise.all([released, next]);
-    // One that is paused is not waited for.
+    // A frozen sandbox does not have to be waited for.
     const other = pool.lease({ spec, env: {}, signal });
     await other.open();
     await other.sandbox.freeze();
@@ -318,7 +318,7 @@ test.skipIf(!docker)(
     expect(said).toContain("still-runs");
     expect(said).toContain("own-id");
     expect(await containers()).toEqual([own!]);
-    // As after a crash of the container engine: another one over the same files.
+    // As after a crash of the container engine: another container starts over the same files.
     await docker!.containers.remove(own!);
     expect(await turn("cat file; ls /tmp")).toContain("kept");
     expect(await containers()).not.toContain(own!);

@@ -1,6 +1,6 @@
 /**
- * The sandboxes of executions. One is started when a tool first needs it and goes with its execution; that of a chat
- * stays for a while, so that what was started in it still runs at the next turn.
+ * The sandboxes of executions. A sandbox starts when a tool first needs it and ends with its execution. A chat's
+ * sandbox stays for a while, so that programs started in it still run at the next turn.
  */
 
 import { codeOf, Problem } from "../core/errors.ts";
@@ -13,26 +13,27 @@ import { createEndings } from "./sandbox-endings.ts";
 
 interface LeaseRequest {
   spec: SandboxSpec;
-  /** The user it works for: the number that wait is bounded per user. */
+  /** The user it works for; the number of parked sandboxes is limited per user. */
   userId?: string | undefined;
-  /** Variables of this execution alone: given to each command, not to the sandbox. */
+  /** Variables of this execution only; each command gets them, the sandbox does not. */
   env: Readonly<Record<string, string>>;
-  /** Ends a start that is under way. */
+  /** Aborts a start that is under way. */
   signal: AbortSignal;
 }
 
 export interface Lease {
-  /** Started when its files or commands are first used. */
+  /** The sandbox; it starts when its files or commands are first used. */
   sandbox: Sandbox;
-  /** Starts it now. @throws Problem 503 as the driver says. */
+  /** Starts the sandbox now. @throws Problem 503 as the driver says. */
   open(): Promise<void>;
   /**
-   * Leaves a frozen sandbox running, so that its programs can be reached, until that time is over, others take its place, or
-   * work begins or ends in its files. Ends the lease.
-   * @param onEnd called once, before it is stopped. @returns undefined where that cannot be; the lease goes on.
+   * Lets a frozen sandbox run on, so that its programs can be reached. It ends when the time is over, when others take
+   * its place, or when work begins or ends in its files. Ends the lease.
+   * @param onEnd called once, before the sandbox is stopped.
+   * @returns undefined when that is not possible; the lease goes on.
    */
   show(ms: number, onEnd: () => void): Promise<Shown | undefined>;
-  /** Ends the lease, once. @param keep leaves the sandbox to the next turn of its session, for the idle time. */
+  /** Ends the lease, once. @param keep leaves the sandbox to the session's next turn, for the idle time. */
   release(keep: boolean): Promise<void>;
 }
 
@@ -48,28 +49,28 @@ interface Kept {
   spec: SandboxSpec;
   userId: string | undefined;
   wayOut?: WayOut | undefined;
-  /** It cannot change its files any more. */
+  /** True when it is frozen, so that it can no longer change its files. */
   frozen?: boolean;
 }
 
 export interface SandboxPoolDeps {
   driver: SandboxDriver;
   log: Logger;
-  /** How long a chat's sandbox waits for the next turn. 0: none does. */
+  /** How long a chat's sandbox waits for the next turn. 0: not at all. */
   idleMs(): number;
-  /** Opens the way out of a sandbox that has just started; undefined where its network needs none. */
+  /** Opens the way out for a sandbox that has just started; undefined when its network needs none. */
   wayOut?(sandbox: Sandbox, spec: SandboxSpec): Promise<WayOut | undefined>;
 }
 
 export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDeps) {
-  /** Executions whose sandbox is there. */
+  /** Ids of executions that have a sandbox. */
   const held = new Set<string>();
   let closed = false;
   const endings = createEndings(driver, log, (executionId) => held.has(executionId));
   const leave = (kept: Kept): Promise<void> => endings.leave(placeOf(kept.spec), stop(kept));
-  /** By session. */
+  /** Idle sandboxes of chats, by session. */
   const idle = createParked<Kept>({ perUser: LIMITS.idleSandboxesPerUser, all: LIMITS.idleSandboxes }, leave);
-  /** By the execution that started it. */
+  /** Sandboxes whose previews are kept, by the execution that started them. */
   const onShow = createParked<Kept & { onEnd(): void }>(
     { perUser: LIMITS.keptPreviewsPerUser, all: LIMITS.keptPreviews },
     (shown) => {
@@ -83,7 +84,7 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
     try {
       return { sandbox, spec, userId, wayOut: await wayOut?.(sandbox, spec) };
     } catch (error) {
-      // Before any command of the agent: without its way out it is not what was asked for.
+      // No command of the agent has run yet. Without its way out, this is not the sandbox that was asked for.
       await stop({ sandbox, spec, userId });
       throw error;
     }
@@ -102,11 +103,11 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
   async function quiet(at: Pick<SandboxSpec, "workId" | "sessionId">): Promise<void> {
     const place = placeOf(at);
     for (const [id, { spec }] of onShow.entries()) if (placeOf(spec) === place) void onShow.stop(id);
-    // Files outside of working copies are touched through a sandbox alone, and `start` looks for what an earlier process left:
-    // a chat without a project that needs no sandbox does not wait for the container engine.
+    // Files outside working copies can only be changed through a sandbox, and `start` checks for what an earlier
+    // process left. So a chat without a project that needs no sandbox does not wait for the container engine.
     await endings.quiet(place, { isSwept: at.workId !== undefined });
   }
-  /** The one that waits for this session, when its specification has not changed and it still runs. */
+  /** Takes the session's idle sandbox if its specification is unchanged and it still runs. */
   async function waiting(spec: SandboxSpec): Promise<Kept | undefined> {
     const found = idle.take(spec.sessionId);
     if (!found) return undefined;
@@ -131,7 +132,7 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
         throw error;
       }
     };
-    // A start that failed is tried again by the next call.
+    // After a failed start, the next call tries again.
     const openSandbox = async (): Promise<Kept> => {
       opening ??= start().catch((error) => {
         opening = undefined;
@@ -142,7 +143,7 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
     };
     const end = async (wanted: boolean): Promise<void> => {
       const kept = await opening?.catch(() => undefined);
-      // One that this turn did not need keeps waiting.
+      // An idle sandbox that this turn did not need keeps waiting.
       const left = kept ?? idle.take(spec.sessionId);
       if (!left) return;
       if (wanted && !closed && idleMs() > 0) idle.put(spec.sessionId, left, idleMs());
@@ -160,7 +161,7 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
       async show(ms, onEnd) {
         const kept = await opening?.catch(() => undefined);
         if (!kept?.frozen || closed || driver.capabilities.previews !== "thawed") return undefined;
-        // From here on it may change its files, whether or not it can be shown.
+        // From here on its programs may change files, whether or not the preview can be shown.
         kept.frozen = false;
         kept.wayOut?.close();
         await kept.sandbox.thaw();
@@ -179,28 +180,31 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
     noticeMs: driver.noticeMs,
     about: driver.about,
     lease,
-    /** Stops the one that waits for the session's next turn. */
+    /** Stops the sandbox that waits for the session's next turn. */
     end: (sessionId: string): void => void idle.stop(sessionId),
-    /** Stops those that wait although no turn can begin in them. */
+    /** Stops idle sandboxes in which no turn can begin. */
     async endUseless(): Promise<void> {
       const waiting = idle.entries().map(async ([sessionId, { sandbox }]) => {
         const isUseful = await sandbox.isAlive().catch(() => false);
-        // Meanwhile its turn may have come.
+        // Its turn may have come meanwhile.
         if (!isUseful && idle.get(sessionId)?.sandbox === sandbox) await idle.stop(sessionId);
       });
       await Promise.all(waiting);
     },
     /**
-     * Waits until nothing that ended, or was left by an earlier process, can change the files of this place (`placeOf`).
+     * Waits until no ended sandbox, of this or an earlier process, can change the files of this place (`placeOf`).
      * @throws Problem 503 `sandbox_not_stopped`, `sandbox_unavailable`; the signal's reason.
      */
     async quiet(place: Pick<SandboxSpec, "workId" | "sessionId">, signal: AbortSignal): Promise<void> {
       signal.throwIfAborted();
       await raceSignal(quiet(place), signal);
     },
-    /** Removes what no lease holds and nothing keeps. @returns how many. @throws when the container engine does not answer. */
+    /**
+     * Removes sandboxes that no lease holds and nothing keeps. @returns how many. @throws when the container engine
+     * does not answer.
+     */
     sweep: endings.sweep,
-    /** Stops all that wait, and keeps none from now on. */
+    /** Stops all parked sandboxes; from now on none is parked. */
     async close(): Promise<void> {
       closed = true;
       await Promise.all([idle.stopAll(), onShow.stopAll()]);
@@ -208,7 +212,9 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
   };
 }
 
-/** @throws Problem 503 `sandbox_not_stopped`, `sandbox_unavailable`: what it works on is not to be kept yet. */
+/**
+ * @throws Problem 503 `sandbox_not_stopped`, `sandbox_unavailable`: the files it works on must not be committed yet.
+ */
 async function freeze(kept: Kept, { notFrozen }: Pick<ReturnType<typeof createEndings>, "notFrozen">): Promise<void> {
   try {
     await kept.sandbox.freeze();
@@ -219,11 +225,11 @@ async function freeze(kept: Kept, { notFrozen }: Pick<ReturnType<typeof createEn
   }
 }
 
-/** The execution that started it only names it; all else must be the same. */
+/** Whether two specifications are the same. `executionId` only labels the sandbox, so it may differ. */
 const isSame = (one: SandboxSpec, other: SandboxSpec): boolean =>
   JSON.stringify({ ...one, executionId: "" }) === JSON.stringify({ ...other, executionId: "" });
 
-/** A sandbox that is started by its first use. @param isOpen whether there is anything to bring back. */
+/** A sandbox that starts at its first use. @param isOpen whether it has been started. */
 function lazy(
   { capabilities }: SandboxDriver,
   env: () => Readonly<Record<string, string>>,
@@ -257,7 +263,7 @@ function lazy(
     },
     openRoute: async (onConnection, port) => (await open()).openRoute(onConnection, port),
     connect: async (port) => {
-      // A visitor starts none.
+      // A visitor to a preview must not start a sandbox.
       if (!isOpen()) throw new Problem(502, "nothing_listens", "The sandbox has not been started yet.");
       return await (await open()).connect(port);
     },

@@ -1,4 +1,7 @@
-/** The engine over sandboxes that it knows only by their port: what they say is what agents read, wherever files are. */
+/**
+ * The engine with sandboxes that it knows only by their port: agents read what the sandbox says of itself, wherever the
+ * files are.
+ */
 import { afterEach, expect, test } from "bun:test";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +18,7 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
 });
 
-/** Files in a folder of its own, as on another machine: brought in at the start, brought back when it is asked. */
+/** A driver with files in a folder of its own, as on another machine: copied in at the start, and back on request. */
 function elsewhere(allowHostShell: boolean): SandboxDriver {
   const near = createProcessSandboxes({ allowHostShell });
   return {

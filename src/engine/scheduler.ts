@@ -1,4 +1,4 @@
-/** Takes queued executions as room allows. The bus only wakes it: what is to be done is in the rows. */
+/** Starts queued executions as room allows. The bus only wakes it: the rows say what is to be done. */
 import type { Logger } from "../core/log.ts";
 import type { Execution, StopRequest } from "./execution.ts";
 import { type EnginePorts, Stopped } from "./ports.ts";
@@ -12,17 +12,17 @@ export interface SchedulerLimits {
 
 export type Scheduler = ReturnType<typeof createScheduler>;
 
-/** Looks for work whose time has come (back-off) this often, in ms. */
+/** How often to look for work whose time has come (back-off), in ms. */
 const TICK_MS = 1_000;
 
-/** For each place, executions that may wait aside; with more, only what others have started is taken up. */
+/** Executions that may wait aside, per place. Beyond that, only executions that others have started are taken. */
 const ASIDE = 4;
 
 interface Active {
   execution: Execution;
   stop: AbortController;
   done: Promise<void>;
-  /** For how many results of other executions it waits. */
+  /** How many results of other executions it is waiting for. */
   waits: number;
 }
 
@@ -30,7 +30,7 @@ export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimit
   const active = new Map<string, Active>();
   let timer: ReturnType<typeof setInterval> | undefined;
   let waking = false;
-  /** Nothing is taken before it is started: what the last process left is still being cleared away. */
+  /** False until `start`: before that, what the last process left is still being cleaned up. */
   let isOn = false;
 
   function fill(): void {
@@ -64,26 +64,29 @@ export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimit
     entry.done = workOn(execution, ports, stop.signal, aside)
       .catch((error) => log.error({ err: error, execution: execution.id }, "execution left; it goes back to the queue"))
       .finally(() => {
-        // Given back, it may have been taken again while its sandbox was still being stopped.
+        // An execution that was given back may already run again here while its old sandbox was being stopped.
         if (active.get(execution.id)?.stop === stop) active.delete(execution.id);
         wake();
       });
     active.set(execution.id, entry);
   }
-  /** There may be work. */
+  /** Says that there may be work. */
   function wake(): void {
     if (waking || !isOn) return;
     waking = true;
     queueMicrotask(fill);
   }
-  /** Rows that say running while nobody here works on them: their last write failed (a full disk). */
+  /**
+   * Gives back rows that are marked as running although nobody here works on them: their last write failed (a full
+   * disk).
+   */
   function recover(): void {
     for (const id of ports.rows.orphans()) if (!active.has(id)) ports.rows.release(id, 0, null);
   }
   return {
-    /** Gives back to the queue what a dead process worked on. Before `start`. */
+    /** Gives a dead process's executions back to the queue. Call it before `start`. */
     reclaim: ports.rows.reclaim,
-    /** Takes up work from now on. */
+    /** Takes work from now on. */
     start(): void {
       isOn = true;
       timer = setInterval(() => {
@@ -97,9 +100,9 @@ export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimit
       wake();
     },
     wake,
-    /** Ends a running execution within a second; no model call of it starts any more. */
+    /** Stops a running execution within a second; it starts no further model call. */
     stopOne: (id: string, why: StopRequest): void => active.get(id)?.stop.abort(new Stopped(why)),
-    /** Gives everything back to the queue and waits for it. */
+    /** Gives everything back to the queue, and waits until that is done. */
     async stop(): Promise<void> {
       isOn = false;
       clearInterval(timer);

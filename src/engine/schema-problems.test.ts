@@ -1,4 +1,4 @@
-/** What is wrong with a value is said in words that fit it. */
+/** Problems of a value are described in fitting words. */
 import { expect, test } from "bun:test";
 import { Type as t } from "@sinclair/typebox";
 import { schemaProblems } from "./schema-problems.ts";

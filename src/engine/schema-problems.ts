@@ -1,16 +1,16 @@
-/** What is wrong with a value by a TypeBox schema, in words for the person who wrote the file. */
+/** Describes how a value violates a TypeBox schema, in words for the person who wrote the file. */
 import { KindGuard, type TSchema, type TUnion } from "@sinclair/typebox";
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 import { acceptedWords } from "../core/schema-words.ts";
 import { pathOf, pointerOf, type SourceProblem, type YamlText } from "./yaml-text.ts";
 
-/** A problem of a value rather than of a text. */
+/** A problem located by a path in the value, not by a position in a text. */
 export interface ValueProblem {
   path: (string | number)[];
   message: string;
   /** True: the key is wrong, not its value. */
   key?: boolean;
-  /** A piece of the text of the value where the problem is. */
+  /** A part of the value's text that shows where the problem is. */
   excerpt?: string;
 }
 
@@ -27,7 +27,7 @@ export function schemaProblems(schema: TSchema, value: unknown, base: (string | 
   return [...problems.values()];
 }
 
-/** Problems of a value as problems of the text it was read from, in the order of the text. */
+/** Locates problems of a value in the text that it was read from, sorted by position. */
 export function placeProblems(problems: readonly ValueProblem[], yaml: YamlText): SourceProblem[] {
   return problems
     .map(({ path, message, key, excerpt }) => ({
@@ -41,7 +41,7 @@ export function placeProblems(problems: readonly ValueProblem[], yaml: YamlText)
 function described(error: ValueError, path: (string | number)[]): ValueProblem[] {
   const schema = error.schema;
   const say = (message: string): ValueProblem[] => [{ path, message }];
-  // The schema of a missing property is the property's own, which may be a union too.
+  // For a missing property, the error's schema is the property's own schema, which may also be a union.
   if (error.type === ValueErrorType.Union && KindGuard.IsUnion(schema)) return unionProblems(schema, error.value, path);
   switch (error.type) {
     case ValueErrorType.ObjectAdditionalProperties: {
@@ -59,7 +59,10 @@ function described(error: ValueError, path: (string | number)[]): ValueProblem[]
 
 const hint = (schema: TSchema): string => (schema.description ? ` ${schema.description}` : "");
 
-/** An object is measured by the one variant that takes objects; anything else gets the list of what is allowed. */
+/**
+ * For an object, reports the problems by the single variant that takes objects; for anything else, lists what is
+ * allowed.
+ */
 function unionProblems(schema: TUnion, value: unknown, path: (string | number)[]): ValueProblem[] {
   const wanted = Array.isArray(value) ? KindGuard.IsArray : KindGuard.IsObject;
   const fitting = value !== null && typeof value === "object" ? schema.anyOf.filter((variant) => wanted(variant)) : [];

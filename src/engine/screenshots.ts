@@ -1,17 +1,20 @@
-/** Pictures of an app's pages, made by the browser of the sandbox's own image: evidence of what a step left running. */
+/**
+ * Takes screenshots of an app's pages with the browser in the sandbox's own image, as evidence of what a step left
+ * running.
+ */
 import { messageOf } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
 import { pngSize } from "../core/png-size.ts";
 import type { Screenshot, StepPreview } from "./ports.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** Without a browser the script ends with this code. */
+/** Exit code of the script when the image has no browser. */
 const NO_BROWSER = 127;
 const WINDOW = "1280,800";
-/** In base64, with line ends. */
+/** Size of the largest screenshot as base64 with line breaks. */
 const TEXT_BYTES = Math.ceil(LIMITS.screenshotBytes * 1.4);
 
-/** Takes the address. What it makes is in a folder of its own, beside the workspace. */
+/** Takes the address as its argument. The browser writes to a temporary folder outside the workspace. */
 const SCRIPT = `for name in chromium chromium-browser google-chrome google-chrome-stable chrome-headless-shell; do
   browser=$(command -v "$name") && break
 done
@@ -27,11 +30,11 @@ exit $code`;
 
 interface Shots {
   made: Screenshot[];
-  /** Why there are not more: a sentence. */
+  /** A sentence that says why there are not more. */
   missing: string | undefined;
 }
 
-/** Never throws, but what ended the work. */
+/** Takes the screenshots. Throws only when the signal aborts. */
 export async function makeScreenshots(
   sandbox: Pick<Sandbox, "exec">,
   { port, screenshots }: Pick<StepPreview, "port" | "screenshots">,

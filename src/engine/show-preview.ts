@@ -1,4 +1,7 @@
-/** The app that a step runs: people look at it while its sandbox runs, and for some time after a step that succeeded. */
+/**
+ * Shows the app that a step runs: people can open it while its sandbox runs and, after a step that succeeded, for some
+ * time longer.
+ */
 import { MINUTE_MS } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import type { Ending, Execution } from "./execution.ts";
@@ -24,7 +27,7 @@ export function showPreview({ execution, preview, lease, previews, log, now }: S
     stop: () => app.stop(),
   });
   let isOver = false;
-  /** Idempotent; not where the app is kept. */
+  /** Closes the preview. Idempotent. Does nothing once the app is kept after its step. */
   const close = () => {
     if (isOver) return;
     isOver = true;
@@ -32,13 +35,16 @@ export function showPreview({ execution, preview, lease, previews, log, now }: S
   };
   return {
     close,
-    /** The work has ended and its app still runs: keeps pictures of it where the step wants some. @throws the signal's reason. */
+    /**
+     * Called when the work has ended and its app still runs: stores screenshots if the step wants some. @throws the
+     * signal's reason.
+     */
     async picture({ status }: Pick<Ending, "status">, signal: AbortSignal): Promise<void> {
       if (status !== "succeeded" || preview.screenshots.length === 0) return;
       const { made, missing } = await makeScreenshots(lease.sandbox, preview, signal);
       previews.keepScreenshots(execution, made, missing);
     },
-    /** The work has ended and its files are kept; its sandbox is frozen. Never throws. */
+    /** Called when the work has ended, its files are committed and its sandbox is frozen. Never throws. */
     async end({ status }: Pick<Ending, "status">): Promise<void> {
       const ms = preview.keepMinutes * MINUTE_MS;
       if (status !== "succeeded" || ms === 0) return close();

@@ -1,4 +1,6 @@
-/** Skills for a step: which ones its input calls for, and the one-line list that every session begins with. */
+/**
+ * Skills for a step: those that its input calls for, and the list of one line per skill that every session begins with.
+ */
 import { LIMITS } from "../core/limits.ts";
 
 export interface MatchableSkill {
@@ -7,7 +9,10 @@ export interface MatchableSkill {
   tags: readonly string[];
 }
 
-/** Text as words with single spaces around each, lower case; letters, digits and inner marks (`c++`, `node.js`) make a word. */
+/**
+ * The text's words in lower case, with single spaces around each. Letters, digits and inner marks (`c++`, `node.js`)
+ * form a word.
+ */
 function wordsOf(text: string): string {
   const words =
     text
@@ -18,8 +23,8 @@ function wordsOf(text: string): string {
 }
 
 /**
- * The skills whose tags are in the input as whole words, whatever their case: the most tags first, ties by name.
- * Linear in the input for a given set of tags.
+ * The skills whose tags occur in the input as whole words, in any case: most matching tags first, ties by name. Linear
+ * in the input for a given set of tags.
  */
 export function matchSkills<Skill extends MatchableSkill>(skills: readonly Skill[], input: string): Skill[] {
   const text = wordsOf(input.slice(0, LIMITS.textCharacters));

@@ -1,8 +1,8 @@
-/** Tokens of running executions: in memory only, so that they die with the execution or with the process. */
+/** Tokens of running executions. They are kept in memory only, so they end with the execution or the process. */
 import { createHash, randomBytes } from "node:crypto";
 import type { Execution } from "./execution.ts";
 
-/** What a token stands for: one execution, and the user it works for. */
+/** What a token identifies: one execution, and the user it works for. */
 export type ExecutionHolder = Pick<Execution, "id" | "sessionId" | "agentId" | "userId" | "runId" | "projectId">;
 
 export type ExecutionTokens = ReturnType<typeof createExecutionTokens>;

@@ -1,8 +1,11 @@
-/** The schema of a tool's input as the model is shown it: bounds that only the check needs cost tokens in every call. */
+/**
+ * Shortens the schema of a tool's input for the model. Bounds that only validation needs would cost tokens in every
+ * call.
+ */
 
 type Schema = Record<string, unknown>;
 
-/** Bounds left out of what the model reads. A call that breaks one is told which. */
+/** Keywords that the model is not shown. A call that violates one is told so. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   "$schema",
   "$id",
@@ -20,15 +23,15 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   "minProperties",
   "maxProperties",
 ]);
-/** Members whose keys are names that somebody chose. */
+/** Members whose keys are chosen names and not keywords. */
 const NAMED: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs", "definitions"]);
-/** Members that are values, not schemas. */
+/** Members that hold values and not schemas. */
 const VALUES: ReadonlySet<string> = new Set(["enum", "const", "default", "examples", "required"]);
 
 const isSchema = (value: unknown): value is Schema =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A copy without what only the check needs. */
+/** Copies a schema without what only validation needs. */
 export function slimSchema(schema: Schema): Schema {
   const slim: Schema = {};
   for (const [key, value] of Object.entries(schema)) {
@@ -49,7 +52,7 @@ function slimMember(key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, isSchema(one) ? slimSchema(one) : one]));
 }
 
-/** A choice between fixed values is one list. */
+/** The values of a choice between constants, so that it becomes one `enum`; undefined when it is no such choice. */
 function choicesIn(anyOf: unknown): unknown[] | undefined {
   if (!Array.isArray(anyOf) || anyOf.length === 0) return undefined;
   const isFixed = (one: unknown): one is { const: unknown } =>

@@ -1,7 +1,7 @@
 /**
- * Which of its tools an agent is shown in a call. Those for everyday work always; the others are found with the tool `tools`
- * and shown from then on, after the first, so that the beginning of the prompt stays the same. Every tool can be called
- * whether it is shown or not.
+ * Chooses which tools an agent is shown in a call. Everyday tools are always shown. The others are found with the tool
+ * `tools` and shown from then on, after the everyday ones, so that the beginning of the prompt stays the same. Every
+ * tool can be called, shown or not.
  */
 import { Type as t } from "@sinclair/typebox";
 import { TOOL_SEARCH } from "../core/outside-table.ts";
@@ -11,7 +11,7 @@ import type { ModelTool } from "./model.ts";
 import type { Tool } from "./tool.ts";
 import { slimSchema } from "./tool-schema.ts";
 
-/** Shown whatever else there is. */
+/** Tools that are always shown. */
 const EVERYDAY: ReadonlySet<string> = new Set([
   "read",
   "write",
@@ -31,10 +31,10 @@ const EVERYDAY: ReadonlySet<string> = new Set([
   "update_context",
   "finish_phase",
 ]);
-/** Tokens of all tools up to which they are all shown; and of those of tool servers. */
+/** Up to so many tokens, all tools are shown; likewise all tools of tool servers. */
 const ALL_TOKENS = 1_500;
 const SERVER_TOKENS = 1_500;
-/** Names in the description of `tools`. */
+/** The most names listed in the description of `tools`. */
 const NAMES_MOST = 60;
 const FOUND_MOST = 6;
 
@@ -42,7 +42,7 @@ const FOUND_MOST = 6;
 export const modelTool = ({ name, description, parameters, accepts }: Tool): ModelTool => ({
   name,
   description: description.trim(),
-  // One whose input is checked against less than is shown says all that is owed.
+  // For a tool with `accepts`, the shown schema is the full contract, because its input is validated against less.
   parameters: accepts ? parameters : slimSchema(parameters),
 });
 
@@ -54,7 +54,7 @@ export interface ShownTools {
   hidden: Tool[];
 }
 
-/** @param stored what the model is to read: what was found in it stays shown. */
+/** @param stored what the model is to read; tools found in it stay shown. */
 export function chooseShown(tools: readonly Tool[], stored: readonly StoredMessage[]): ShownTools {
   if (tokensOf(tools) <= ALL_TOKENS) return { shown: [...tools], hidden: [] };
   const fromServers = tools.filter(({ group }) => group === "mcp");
@@ -71,7 +71,7 @@ export function chooseShown(tools: readonly Tool[], stored: readonly StoredMessa
   };
 }
 
-/** Names that `tools` has answered with, and of tools that were called, in that order. */
+/** Names of the tools that `tools` has found and of those that were called, in that order. */
 function namesFound(stored: readonly StoredMessage[]): Set<string> {
   const names = new Set<string>();
   for (const message of stored)
@@ -83,7 +83,7 @@ function namesFound(stored: readonly StoredMessage[]): Set<string> {
   return names;
 }
 
-/** @param tools those that it finds. */
+/** @param tools the tools that it can find. */
 export function searchTool(tools: readonly Tool[]): Tool<{ query: string }> {
   const names = tools.map(({ name }) => name);
   const rest = names.length > NAMES_MOST ? `, and ${names.length - NAMES_MOST} more` : "";
@@ -106,7 +106,10 @@ export function searchTool(tools: readonly Tool[]): Tool<{ query: string }> {
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
 
-/** Those whose names are given, else those with most words in common, a word of the name counting more. */
+/**
+ * The tools that the query names. If there are none, those with the most words in common; a word of the name counts
+ * three times.
+ */
 function findTools(tools: readonly Tool[], query: string): Tool[] {
   const given = new Set(query.split(/[\s,;`'"]+/));
   const named = tools.filter(({ name }) => given.has(name));

@@ -1,28 +1,30 @@
 /**
- * What a tool is and who brings it. The engine's own tools are files in `engine/tool/`; features bring theirs as a
- * `ToolSource`, which is asked before every turn what the execution gets.
+ * What a tool is and who provides it. The engine's own tools are files in `engine/tool/`. Features provide theirs as a
+ * `ToolSource`, which is asked before every turn for the execution's tools.
  */
 import type { TSchema } from "@sinclair/typebox";
 import type { Masker } from "../core/masking.ts";
 import type { SessionKind } from "./kinds.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** Whose turn it is: the execution and its session, as far as tools and prompts need them. */
+/** The execution and its session, as far as tools and prompts need them. */
 export interface ExecutionInfo {
   id: string;
   sessionId: string;
   kind: SessionKind;
   agentId: string;
-  /** The user it works for: a tool may read and do what that user may. Absent on a server without accounts. */
+  /** The user it works for; a tool may read and do what that user may. Absent on a server without accounts. */
   userId?: string | undefined;
   /** The session that started this one. */
   parentId?: string | undefined;
-  /** 0 for a session that no other started. */
+  /** 0 for a session that no other session started. */
   depth: number;
   runId?: string | undefined;
-  /** The run or session whose working copy of a project holds its files. Absent: they are its session's alone. */
+  /**
+   * The run or session whose working copy of a project holds its files. Absent: the files belong to its own session.
+   */
   workId?: string | undefined;
-  /** Name of the step in the pipeline. */
+  /** Id of the step in the pipeline. */
   stepId?: string | undefined;
   projectId?: string | undefined;
   taskId?: string | undefined;
@@ -30,17 +32,21 @@ export interface ExecutionInfo {
 
 export interface ToolContext {
   execution: ExecutionInfo;
-  /** Id of this call, once in its session: what a call has started is found by it when the call is made again. */
+  /**
+   * Id of this call, unique in its session. When a call is made again after a crash, this id finds what it had started.
+   */
   callId: string;
   sandbox: Sandbox;
   signal: AbortSignal;
-  /** Waits for other executions. Meanwhile this one leaves its place to them: they may need it to make progress. */
+  /**
+   * Waits for other executions. Meanwhile this execution gives up its place, because they may need it to make progress.
+   */
   aside<T>(wait: Promise<T>): Promise<T>;
-  /** Why what the tool leaves may repeat outside text: a sentence. Undefined: this work has read none. */
+  /** A sentence that says why the tool's output may repeat outside text. Undefined: this work has read none. */
   outside(): string | undefined;
-  /** For a tool that cuts text to a length: what is cut first cannot be masked any more. */
+  /** For tools that cut text to a length: text must be masked before it is cut. */
   masker: Masker;
-  /** Live output, shown as it comes; the result still holds it. */
+  /** Live output, shown as it comes. The result must still contain it. */
   onOutput(text: string): void;
 }
 
@@ -48,7 +54,10 @@ export interface ToolResult {
   ok: boolean;
   /** What the model reads. Cut to the tool's output limit by the loop. */
   output: string;
-  /** Of a tool that shows what other work left: a sentence where that came from outside text. It marks this work, too. */
+  /**
+   * Set by a tool that shows what other work left: a sentence, when that came from outside text. It marks this work
+   * too.
+   */
   outside?: string | undefined;
   /** Ends the execution after this turn. */
   end?:
@@ -78,39 +87,44 @@ export interface Tool<Input = never> {
   description: string;
   /** JSON Schema of the input, an object; the loop validates against it before `run`. */
   parameters: Record<string, unknown>;
-  /** What the input is checked against before `run`, where that is less than what the model is shown. */
+  /** Schema that the input is validated against when it is less strict than `parameters`, which the model is shown. */
   accepts?: object;
   timeoutMs: number;
-  /** After a crash a call that was under way is made again: it finds what it had started, and starts nothing twice. */
+  /** True when a call can be repeated after a crash: it finds what it had started and starts nothing twice. */
   resumes?: boolean;
-  /** Throws Problem for expected failures (the model reads them); anything else fails the call as an internal error. */
+  /**
+   * Throws Problem for expected failures, which the model reads. Any other error fails the call as an internal error.
+   */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
 }
 
-/** A tool without what its maker adds; `parameters` are a schema whose static type is the input. */
+/** A tool without the fields that its maker adds. `parameters` is a schema whose static type is the input. */
 type ToolWords<Input, Added extends keyof Tool = never> = Omit<Tool<Input>, "parameters" | Added> & {
   parameters: TSchema & { static: Input };
 };
 
-/** A tool whose input is what its parameters describe. */
+/** Defines a tool whose input type comes from its parameters. */
 export const defineTool = <Input>(tool: ToolWords<Input>): Tool<Input> => tool;
 
-/** Brings tools: the engine's own, a feature's, or those of a tool server. */
+/** Provides tools: the engine's own, a feature's, or those of a tool server. */
 export interface ToolSource {
-  /** Named in the log when it fails. */
+  /** Name for the log when the source fails. */
   readonly name: string;
-  /** Names of every tool that it may bring to anybody at this moment: what agents can be allowed or denied. */
+  /** Names of all tools that it may provide to anybody now; agents can be allowed or denied these. */
   names(): readonly string[];
-  /** Where tools are granted: the names of those that an agent was granted. It has them whatever its file lists. */
+  /**
+   * For sources whose tools are granted: names of the tools granted to an agent. It has them regardless of its file's
+   * list.
+   */
   grantedTo?(agentId: string): readonly string[];
   /**
-   * What this execution gets; asked before every turn, so it must be quick. A source that throws brings nothing for
-   * that turn. What the agent is not allowed is left out by the toolbox.
+   * The tools for this execution. Asked before every turn, so it must be quick. A source that throws provides nothing
+   * in that turn. The toolbox removes tools that the agent is not allowed.
    */
   for(execution: ExecutionInfo): readonly Tool[] | Promise<readonly Tool[]>;
 }
 
-/** A source that brings the same tools to every execution, or to those that are named. */
+/** A source that provides the same tools to every execution for which `has` returns true. */
 export const toolsOf = (
   name: string,
   tools: readonly Tool[],
@@ -121,7 +135,7 @@ export const toolsOf = (
   for: (execution) => (has(execution) ? tools : []),
 });
 
-/** Makes tools of one group and time limit. */
+/** Returns a function that defines tools with the same group and time limit. */
 export const toolMaker =
   (common: Pick<Tool, "group" | "timeoutMs">) =>
   <Input>(tool: ToolWords<Input, keyof typeof common>): Tool<Input> => ({ ...tool, ...common });

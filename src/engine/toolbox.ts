@@ -1,4 +1,7 @@
-/** Which tools an execution has at this moment: what the sources bring, less what its kind and its agent do not allow. */
+/**
+ * Decides which tools an execution has now: those that the sources provide, less those that its kind or its agent does
+ * not allow.
+ */
 import type { Contract } from "./execution.ts";
 import { kindOf } from "./kinds.ts";
 import { owing } from "./tool/complete.ts";
@@ -6,7 +9,7 @@ import type { ExecutionInfo, Tool, ToolSource } from "./tool.ts";
 
 export interface Wanted {
   execution: ExecutionInfo;
-  /** Whether the agent has the tool: a grant or its own list, and what an administrator switched. */
+  /** Whether the agent has the tool, by a grant or its own list, and by what an administrator switched on or off. */
   allows(tool: string, isGranted: boolean): boolean;
   hasShell: boolean;
   contract: Contract;
@@ -15,8 +18,8 @@ export interface Wanted {
 export type Toolbox = ReturnType<typeof createToolbox>;
 
 /**
- * @param sources every one there is at this moment.
- * @param onFailure called with a source that threw; the execution continues without its tools.
+ * @param sources returns all current sources.
+ * @param onFailure called when a source throws; the execution continues without its tools.
  */
 export function createToolbox(
   sources: () => readonly ToolSource[],
@@ -31,9 +34,12 @@ export function createToolbox(
     }
   };
   return {
-    /** Names of all tools there are at this moment, each once. */
+    /** Names of all current tools, each once. */
     names: (): string[] => [...new Set(sources().flatMap((source) => source.names()))],
-    /** In the order of the sources, so that a provider's prompt cache holds. Of two tools of one name the first counts. */
+    /**
+     * The execution's tools in the order of the sources, so that a provider's prompt cache stays valid. If two tools
+     * have the same name, the first counts.
+     */
     async for({ execution, allows, hasShell, contract }: Wanted): Promise<Tool[]> {
       const { tools } = kindOf(execution.kind);
       const brought = await Promise.all(sources().map((source) => broughtBy(source, execution)));

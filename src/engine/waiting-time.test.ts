@@ -1,4 +1,4 @@
-/** Steps that wait for a part of the machine: what counts as their time. */
+/** Steps that wait for a part of the machine: which time counts as theirs. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createProcessSandboxes } from "../adapter/sandbox/process/driver.ts";
 import { unavailable } from "../core/errors.ts";
@@ -13,7 +13,7 @@ afterAll(() => rigs.close());
 const near = createProcessSandboxes({ allowHostShell: false });
 const down = unavailable("sandbox_unavailable", "Docker does not answer.");
 
-/** A run whose only step wants its sandbox, which the driver refuses at first with `down`. */
+/** A run whose only step needs its sandbox; the driver at first refuses it with `down`. */
 async function stepThatWaits(sandboxes: SandboxDriver) {
   const model = createHandModel();
   const pipelines = { one: "id: one\nname: One\nsteps: [{ id: look, agent: worker, input: Look. }]" };
@@ -69,7 +69,7 @@ test("a step with little time left waits as well while it is not yet known that 
   const sandboxes: SandboxDriver = {
     ...near,
     noticeMs: 60_000,
-    // The second takes longer than the time that is left, which is none.
+    // The second start takes longer than the remaining time, which is zero.
     start: (_, abort) =>
       starts++ === 0
         ? Promise.reject(down)

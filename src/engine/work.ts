@@ -1,4 +1,7 @@
-/** One execution from its row to its end: sandbox, prompt, loop, result. Leaves no token behind, and a sandbox only to a session that takes turns. */
+/**
+ * Runs one execution from its row to its end: sandbox, prompt, loop, result. Afterwards no token is left, and a sandbox
+ * only for a session that takes turns.
+ */
 import { codeOf, isProblem, messageOf } from "../core/errors.ts";
 import { numberIn } from "../core/is-object.ts";
 import { loginTokens } from "../core/login-tokens.ts";
@@ -13,9 +16,9 @@ import type { SandboxSpec } from "./sandbox.ts";
 import type { Lease } from "./sandbox-pool.ts";
 import { type ShownPreview, showPreview } from "./show-preview.ts";
 
-/** Failures of the machine, not of the work: the execution goes back to the queue and waits. */
 const WAITS = "waiting_for_provider";
 const ASKS = "waiting_for_permission";
+/** Problems of the machine and not of the work: the execution goes back to the queue and waits. */
 const PASSING = new Set([
   "sandbox_unavailable",
   "sandbox_lost",
@@ -26,17 +29,17 @@ const PASSING = new Set([
   WAITS,
   ASKS,
 ]);
-/** What stands in texts for a token of a person's own log-in. */
+/** Name that replaces the tokens of a person's own log-in in masked texts. */
 const LOGIN = "own log-in";
 const BACK_OFF_MS = 5_000;
 const COMMAND_GRACE_MS = 10_000;
-/** What the database and the file system say of a disk that is full or fails. */
+/** Error codes of the database and the file system for a disk that is full or fails. */
 const DISK = /^(SQLITE_FULL|SQLITE_IOERR\w*|ENOSPC|EDQUOT)$/;
 
 /**
- * Works on a taken execution until it ends or is given back.
- * @param stop aborted with `Stopped` to cancel it or to shut down.
- * @param aside while what it is given is awaited, the execution does not count as one at work.
+ * Works on a claimed execution until it ends or is given back.
+ * @param stop aborted with `Stopped` to cancel the execution or to shut down.
+ * @param aside awaits a promise; meanwhile the execution does not count as one at work.
  */
 export async function workOn(
   taken: Execution,
@@ -48,14 +51,16 @@ export async function workOn(
   let execution = taken;
   const takesTurns = kindOf(execution.kind).sessionEnds === "person";
   const timer = new AbortController();
-  // A command's own time-out comes first and keeps what it wrote.
+  // A command's own time-out must come first, because it keeps the command's output.
   const grace = execution.command ? COMMAND_GRACE_MS : 0;
   let late: ReturnType<typeof setTimeout> | undefined;
   const endIn = (ms: number) => {
     clearTimeout(late);
     late = setTimeout(() => timer.abort(new Stopped("timeout")), ms + grace);
   };
-  /** While it waits for the machine, which does not count as its time; undefined while it works. */
+  /**
+   * Since when it waits for the machine or a person; undefined while it works. Waiting does not count toward its time.
+   */
   let waitsSince: number | undefined = execution.waitingSince ?? clock.now();
   const signal = AbortSignal.any([stop, timer.signal]);
   let waits = 0;
@@ -68,7 +73,7 @@ export async function workOn(
     try {
       return await aside(wait);
     } finally {
-      // One that is given back or ended meanwhile keeps what it waited for.
+      // If it was given back or ended meanwhile, its row keeps what it waited for.
       if (--waits === 0 && !signal.aborted && waitsSince !== undefined) {
         execution = { ...execution, waitedMs: execution.waitedMs + Math.max(0, clock.now() - waitsSince) };
         waitsSince = undefined;
@@ -81,7 +86,7 @@ export async function workOn(
   let shown: ShownPreview | undefined;
   let { waitsFor } = execution;
   let unmask = () => {};
-  /** What an external agent's program started ends with its turn. */
+  /** False for external agents: what their program started ends with the turn. */
   let keepsSandbox = true;
   try {
     const asked = rows.stopRequested(execution.id);
@@ -93,12 +98,13 @@ export async function workOn(
     await ports.sandboxes.quiet(execution, stop);
     const services = await ports.services(execution, agent, stop);
     execution = { ...execution, waitedMs: execution.waitedMs + Math.max(0, clock.now() - waitsSince) };
-    // Until then it may turn out that the machine does not answer: the step then waits instead of ending late.
+    // Until the machine has answered, the limit is at least `noticeMs`. A machine that does not answer then makes the
+    // step wait instead of failing it as late.
     endIn(Math.max(leftMs(execution, ports), ports.sandboxes.noticeMs));
     const home = await ports.workspaces.prepare(execution, signal);
     const { id: executionId, sessionId, agentId, runId, workId } = execution;
     const { image, network, runtime, hostLabels, memoryMb, cpus } = agent;
-    // What the set-up left belongs to the project's files.
+    // The setup's layer belongs to the project's files, so other work does not get it.
     const layer = workId === undefined ? undefined : agent.layer;
     const caches = workId === undefined ? undefined : agent.kept;
     const variables = ports.variablesOf(execution, token);
@@ -120,7 +126,8 @@ export async function workOn(
     lease = ports.sandboxes.lease({ spec, userId: execution.userId, env: variables.execution, signal });
     if (preview) shown = showPreview({ ...ports, execution, preview, lease, now: clock.now });
     if (harness || isAtCall(execution, ports)) await lease.open();
-    // The prompt says what the sandbox is: an engine that was never asked must answer before the work counts as resumed.
+    // The prompt describes the sandbox, so an engine that was never asked must answer before the work counts as
+    // resumed.
     else if (execution.system === null) await ports.sandboxes.about(spec);
     rows.resumed(execution);
     endIn(leftMs(execution, ports));
@@ -134,20 +141,21 @@ export async function workOn(
       await lease.release(keepsSandbox);
       lease = undefined;
     } else {
-      // What is kept as its result is what it was when it ended: where nothing stops its processes, it waits.
+      // The result must be the files as they were when the work ended. If its processes cannot be stopped, the
+      // execution waits.
       clearTimeout(late);
       waitsSince = clock.now();
       await lease.sandbox.freeze();
       await ports.sandboxes.quiet(execution, stop);
     }
     await ports.workspaces.commit(execution, ending);
-    // Before what follows from the end may begin in the same files.
+    // Must come before whatever follows from the end starts in the same files.
     await shown?.end(ending);
-    // Nobody waits for the sandbox to be taken apart; a crash before that leaves it to the sweep.
+    // Nobody waits for the sandbox to be removed; after a crash, the sweep removes it.
     rows.finish(execution, ending);
   } catch (error) {
     const reason = signal.aborted ? signal.reason : error;
-    // Before the end is published, as that may end the session and with it what waits for its next turn.
+    // Must come before the end is published. That may end the session and, with it, the sandbox kept for its next turn.
     if (asksPerson(reason) || (takesTurns && leavesSandbox(reason))) {
       await lease?.release(keepsSandbox);
       lease = undefined;
@@ -162,26 +170,34 @@ export async function workOn(
   }
 }
 
-/** Whether it continues at a tool call, or is one: what it was given back for may be its sandbox. */
+/**
+ * Whether the execution continues at a tool call, or is a command: it may have been given back because of its sandbox.
+ */
 function isAtCall(execution: Execution, { rows }: EnginePorts): boolean {
   if (execution.command) return true;
   const last = rows.lastReply(execution)?.reply;
   return last?.executionId === execution.id && last.calls.some(({ status }) => status === "requested");
 }
 
-/** Whether the next turn can use the sandbox: not when it is lost, the session has ended, or the server stops. */
+/**
+ * Whether the next turn can use the sandbox. It cannot when the sandbox is lost, the session has ended, or the server
+ * stops.
+ */
 const leavesSandbox = (reason: unknown): boolean =>
   reason instanceof Stopped ? reason.why === "interrupt" || reason.why === "timeout" : passingOf(reason) === undefined;
 
-/** An answer may come soon: until the idle time is over its sandbox waits with it. */
+/** Whether the execution waits for a person. An answer may come soon, so its sandbox is kept for the idle time. */
 const asksPerson = (reason: unknown): boolean => isProblem(reason) && reason.code === ASKS;
-/** Whether a program of somebody else drives it. */
+/** Whether an external program drives the execution. */
 const isExternal = ({ command }: Execution, { harness }: EngineAgent): boolean => !command && harness !== "builtin";
 
-/** What drives an execution from its sandbox to its end: a command, Skep's own loop, or an external agent. */
+/** Drives an execution from its sandbox to its end: a command, Skep's own loop, or an external agent. */
 type AgentLoop = (turn: Turn & { spec: SandboxSpec; login: string | undefined }) => Promise<Ending>;
 
-/** What it does once it has a sandbox. @throws Problem 503 `no_model`, 403 `shell_denied` for what cannot begin. */
+/**
+ * Chooses what runs once the sandbox is there. @throws Problem 503 `no_model`, 403 `shell_denied` for work that cannot
+ * begin.
+ */
 function workOf(execution: Execution, ports: EnginePorts, agent: EngineAgent, token: string | null): AgentLoop {
   const { command } = execution;
   if (command) {
@@ -198,7 +214,10 @@ function workOf(execution: Execution, ports: EnginePorts, agent: EngineAgent, to
   };
 }
 
-/** What is handed to the sandbox is masked as long as it works, whatever happens to the stored value meanwhile. */
+/**
+ * Masks the values that the sandbox gets for as long as it works, even if the stored secrets change meanwhile. @returns
+ * ends the masking.
+ */
 function maskAll(masking: EnginePorts["masking"], values: readonly (readonly [string, string])[]): () => void {
   const ends = values.map(([name, value]) => masking.add(name, value));
   return () => {
@@ -206,7 +225,7 @@ function maskAll(masking: EnginePorts["masking"], values: readonly (readonly [st
   };
 }
 
-/** Assembles the prompt at the first start; later starts continue with the stored one. */
+/** Assembles the prompt at the first start; later starts use the stored prompt. */
 async function begin(
   { execution, ports, sandbox, spec }: Turn & { spec: SandboxSpec },
   model: string,
@@ -218,7 +237,7 @@ async function begin(
   return prompt.system;
 }
 
-/** Time left, in ms. A clock set back does not lengthen it past the whole. */
+/** Time left, in ms. Setting the clock back cannot make it longer than the whole limit. */
 function leftMs({ startedAt, waitedMs, timeoutSeconds }: Execution, { clock }: EnginePorts): number {
   const whole = timeoutSeconds * 1_000;
   return startedAt === null ? whole : Math.min(whole, Math.max(0, startedAt + waitedMs + whole - clock.now()));
@@ -231,11 +250,11 @@ async function settle(execution: Execution, ports: EnginePorts, error: unknown):
   if (stopped && error.why === "shutdown") rows.release(execution.id, 0, null);
   else if (passing) {
     const why = masking.text(passing.detail);
-    // Once, not at every try of a wait that may last for days.
+    // Logged once, not at every try of a wait that may last for days.
     const asks = asksPerson(error);
     if (why !== execution.waitsFor && !asks) log.warn({ code: passing.code, execution: execution.id }, why);
     const now = clock.now();
-    // Answered while its sandbox was put aside: it continues at once.
+    // If the person answered while the sandbox was being put aside, the execution continues at once.
     const until = asks && !ports.permissions.isWaiting(execution) ? undefined : untilOf(error);
     const since = execution.waitingSince ?? now;
     rows.release(execution.id, until === undefined && !asks ? now + BACK_OFF_MS : 0, { why, since, until });
@@ -247,7 +266,7 @@ async function settle(execution: Execution, ports: EnginePorts, error: unknown):
   }
 }
 
-/** When a provider answers again, or the time of a question to a person is over; ms since the epoch. */
+/** When a provider answers again, or when a question to a person expires; ms since the epoch. */
 function untilOf(error: unknown): number | undefined {
   if (!isProblem(error) || (error.code !== WAITS && error.code !== ASKS)) return undefined;
   return numberIn(error.extras.data, "until");
@@ -264,7 +283,7 @@ function endingOf(error: unknown, { timeoutSeconds, waitsFor }: Execution): Endi
   if (error instanceof Stopped) {
     if (error.why !== "timeout") return { status: "cancelled", text: "" };
     const late = `It took longer than its ${timeoutSeconds} s.`;
-    // It was taken up again, and what it needs was not there in time.
+    // The execution was taken again, but what it waited for was not there in time.
     const message = waitsFor === undefined ? late : `${late} It still waited: ${waitsFor}`;
     return { status: "failed", error: { code: "timeout", message }, text: "" };
   }

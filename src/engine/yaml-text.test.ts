@@ -84,7 +84,7 @@ describe("readYaml", () => {
       "...\n",
       "é",
     ]) {
-      // The processor's time: the machine may be busy with other things.
+      // Measures processor time, because the machine may be busy.
       const before = process.threadCpuUsage();
       readYaml(piece.repeat(Math.ceil(100_000 / piece.length)));
       const { user, system } = process.threadCpuUsage(before);

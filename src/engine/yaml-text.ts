@@ -1,7 +1,7 @@
 /**
- * YAML as people write it: values with positions, and problems instead of exceptions. Time and memory are bounded for
- * any text: size, nesting and number of entries are checked on the token stream before the document is built, and
- * anchors, aliases, tags and directives are refused, so a small file can never grow into a large value.
+ * Reads YAML that people write: values with positions, and problems instead of exceptions. Time and memory are bounded
+ * for any text. Size, nesting and number of entries are checked on the token stream before the document is built.
+ * Anchors, aliases, tags and directives are refused, so a small file cannot grow into a large value.
  */
 import {
   type Document,
@@ -35,23 +35,23 @@ export interface YamlText {
   /** The plain value; undefined when a problem keeps it from being read. */
   value: unknown;
   problems: SourceProblem[];
-  /** Where the value at that path begins, or that piece of its text, or the nearest thing around it. */
+  /** The position of the value at the path, or of the excerpt in its text; else of the nearest value around it. */
   locate(path: readonly (string | number)[], excerpt?: string): Place;
-  /** The same for the key rather than the value. */
+  /** The position of the key at the path. */
   locateKey(path: readonly (string | number)[]): Place;
 }
 
 export const YAML_LIMITS = {
   characters: 256 * 1024,
-  /** Open flow brackets, or block indicators in a row. */
+  /** Open flow brackets, or consecutive block indicators. */
   nesting: 32,
   /** Deepest indentation, in characters. */
   indentation: 128,
-  /** List items and map entries of the whole text. */
+  /** List items and map entries in the whole text. */
   entries: 4_000,
   /** Empty lines, and spaces between keys and values. */
   blanks: 10_000,
-  /** Problems reported of one text. */
+  /** The most problems reported for one text. */
   problems: 50,
 } as const;
 
@@ -73,16 +73,16 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
   "%": "Directives are not allowed.",
 };
 
-/** Each begins an entry, or a value of its own. */
+/** Characters that begin an entry, or a value of its own. */
 const COUNTED: ReadonlySet<string> = new Set([",", '"', "'", "[", "{", "|", ">"]);
-/** Words, indicators and comments of one entry. */
+/** Tokens allowed per entry: words, indicators and comments. */
 const TOKENS_OF_ENTRY = 5;
 
-/** The lexer's own marks; not part of the text. */
+/** Marks that the lexer inserts; they are not part of the text. */
 const SCALAR_FOLLOWS = "\x1f";
 const MARKS: ReadonlySet<string> = new Set(["\x02", "\x18", SCALAR_FOLLOWS]);
 
-/** The first thing in the text that is forbidden or too much, and its offset. Linear. */
+/** Finds the first forbidden or excessive thing in the text, with its offset. Linear. */
 function refusal(text: string): { message: string; offset: number } | null {
   if (text.length > YAML_LIMITS.characters)
     return { message: `The text is longer than ${YAML_LIMITS.characters} characters.`, offset: 0 };
@@ -111,7 +111,7 @@ function refusal(text: string): { message: string; offset: number } | null {
       return { message: `The text is nested deeper than ${YAML_LIMITS.nesting} levels.`, offset };
     if (indicator.length > YAML_LIMITS.indentation && /^ +$/.test(indicator))
       return { message: `A line is indented by more than ${YAML_LIMITS.indentation} characters.`, offset };
-    // The library takes a tenth of a millisecond for what stands where it should not.
+    // The library spends a tenth of a millisecond on each misplaced token, so their number is limited too.
     if (entries > YAML_LIMITS.entries * 2 || tokens > YAML_LIMITS.entries * TOKENS_OF_ENTRY)
       return { message: `The text has more than ${YAML_LIMITS.entries} entries.`, offset };
     offset += token.length;
@@ -151,7 +151,7 @@ export function readYaml(text: string, firstLine = 1): YamlText {
     const brace = BRACES_BEGIN.exec(text.slice(begin, end < 0 ? undefined : end));
     if (!brace)
       problems.push(at(pos[0], code === "DUPLICATE_KEY" ? "This key is given twice." : firstSentence(message)));
-    // What the parser says of such a line is about maps; all of it has this cause.
+    // The parser describes such a line as a faulty map; all its messages have this one cause.
     else if (!explained.has(begin)) problems.push(at(begin + brace[0].length - 2, BRACES));
     if (brace) explained.add(begin);
   }
@@ -170,10 +170,10 @@ export function readYaml(text: string, firstLine = 1): YamlText {
 }
 
 const BRACES = 'A text that begins with {{ is put into quotes: "{{ … }}". Without them YAML reads a map.';
-/** The beginning of a line up to a value or list item that begins with two braces, with them. */
+/** Matches a line up to a value or list item that begins with two braces, including the braces. */
 const BRACES_BEGIN = /^ *(?:- +)*(?:[\w.-]{1,128}: +)?\{\{/;
 
-/** Offsets of maps whose only key is a map, as `{{ name }}` without quotes is. */
+/** Offsets of maps whose only key is a map: YAML reads `{{ name }}` without quotes so. */
 function bareBraces(document: Document.Parsed): number[] {
   const found: number[] = [];
   visit(document, {
@@ -189,7 +189,7 @@ function bareBraces(document: Document.Parsed): number[] {
 
 const firstSentence = (message: string): string => message.split("\n")[0] ?? message;
 
-/** Start and end of the value (or its key) at the path; of the deepest part of the path that exists. */
+/** Start and end offset of the value (or its key) at the path, or of the deepest part of the path that exists. */
 function rangeOf(root: Node | null, path: readonly (string | number)[], wantKey: boolean): [from: number, to: number] {
   let node: unknown = root;
   let found: Node | null = root;

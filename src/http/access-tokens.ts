@@ -1,6 +1,6 @@
 /**
- * Access tokens: JWTs of 15 minutes, HS256 and nothing else, signed with the instance's own random key. A token only
- * names its session; whether that lives, and what its user may, is read from the database at each request.
+ * Access tokens: JWTs valid for 15 minutes, HS256 only, signed with the instance's own random key. A token only names
+ * its session. Whether the session is alive, and what its user may do, is read from the database at each request.
  */
 
 import { createHash } from "node:crypto";
@@ -17,7 +17,7 @@ const REQUIRED = ["sub", "sid", "role", "iat", "nbf", "exp", "jti"];
 
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
-/** @param key 32 random bytes, of this use alone. */
+/** @param key 32 random bytes that are used only here. */
 export function createAccessTokens(key: Uint8Array, clock: Clock) {
   if (key.byteLength < 32) throw new Error("a signing key has 32 bytes at least");
   const kid = createHash("sha256").update("skep/kid").update(key).digest("base64url").slice(0, 12);
@@ -27,13 +27,13 @@ export function createAccessTokens(key: Uint8Array, clock: Clock) {
     return jwt({ name: "tokens", secret: key, alg: "HS256", typ: TYPE, kid, ...claims }).decorator.tokens;
   });
   return {
-    /** A token of LIMITS.accessTokenMs. */
+    /** Makes a token that is valid for LIMITS.accessTokenMs. */
     async sign({ userId, sessionId, role }: { userId: string; sessionId: string; role: string }): Promise<string> {
       const now = Math.floor(clock.now() / 1_000);
       const exp = now + LIMITS.accessTokenMs / 1_000;
       return (await signer()).sign({ sub: userId, sid: sessionId, role, jti: newId("login"), nbf: now, exp });
     },
-    /** The session that it names; undefined for anything but a token of ours that holds now. */
+    /** The session that the token names; undefined unless the token is ours and currently valid. */
     async verify(token: string): Promise<{ userId: string; sessionId: string } | undefined> {
       if (kidOf(token) !== kid) return undefined;
       const claims = await (await signer()).verify(token, {
@@ -51,7 +51,7 @@ export function createAccessTokens(key: Uint8Array, clock: Clock) {
   };
 }
 
-/** The key id that the header claims; the signature says whether it is true. */
+/** The key id that the header claims; the signature check proves whether it is true. */
 function kidOf(token: string): unknown {
   const [header = ""] = token.split(".", 1);
   return readMembers(Buffer.from(header, "base64url").toString("utf8"))["kid"];

@@ -1,9 +1,9 @@
-/** Whose request it is on the network: host names that we answer to, proxies that we believe, origins that may call. */
+/** Where a request comes from on the network: host names we answer to, proxies we trust, origins that may call. */
 import ipaddr from "ipaddr.js";
 import type { Config } from "../core/config.ts";
 import { isLoopback } from "../core/config.ts";
 
-/** True if `address` is in one of the addresses or CIDR networks. */
+/** True if `address` equals one of the addresses or is in one of the CIDR networks. */
 export function inNetworks(address: string, networks: readonly string[]): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
@@ -18,7 +18,7 @@ export function inNetworks(address: string, networks: readonly string[]): boolea
   });
 }
 
-/** The client's address: the last hop of X-Forwarded-For that no trusted proxy wrote. */
+/** The client's address: the last hop of X-Forwarded-For that is not a trusted proxy. */
 export function clientAddress(socket: string, forwarded: string | null, trusted: readonly string[]): string {
   if (!forwarded || !inNetworks(socket, trusted)) return socket;
   const hops = forwarded.split(",").map((hop) => hop.trim());
@@ -26,15 +26,16 @@ export function clientAddress(socket: string, forwarded: string | null, trusted:
   return socket;
 }
 
-/** Whether a Host header is one name or address, perhaps with a port. */
+/** Whether a Host header is a single name or address, with an optional port. */
 export const isHost = (host: string | null): host is string =>
   host !== null && /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i.test(host);
 
 const hostName = (host: string): string => host.replace(/:\d+$/, "").toLowerCase();
 
 /**
- * Whether we answer to this Host. On a loopback bind only loopback names count, so that a page elsewhere cannot
- * reach us by a name that it points here; elsewhere any host does, since credentials are asked for.
+ * Whether we answer to this Host. A server that listens beyond loopback and requires credentials accepts any host.
+ * Otherwise only loopback names, its own address and configured names count, so that a page elsewhere cannot reach us
+ * by a name that it points here.
  */
 export function hostAllowed(host: string | null, config: Config): boolean {
   if (host === null) return false;
@@ -45,22 +46,25 @@ export function hostAllowed(host: string | null, config: Config): boolean {
   return config.allowedHosts.some((allowed) => hostName(allowed) === name);
 }
 
-/** Origin of previews, with `*` for the name of each; undefined: there are none. Of one without PREVIEW_URL the port follows. */
+/**
+ * Origin of previews, with `*` for each preview's name; undefined when there are no previews. Without PREVIEW_URL, the
+ * caller adds the port.
+ */
 export function previewAddress({ previewUrl, host, authRequired, publicUrl }: Config): string | undefined {
   if (previewUrl !== undefined) return previewUrl;
   const isOwn = isLoopback(host) && (publicUrl === undefined || isLoopback(new URL(publicUrl).hostname));
-  // Browsers take names below `localhost` for this machine.
+  // Browsers resolve names below `localhost` to this machine.
   return isOwn || (isLoopback(host) && !authRequired) ? "http://*.preview.localhost" : undefined;
 }
 
-/** Whether an origin is that of a preview: pages that agents made. */
+/** Whether an origin belongs to a preview, whose pages agents wrote. */
 export function isPreviewOrigin(origin: string, config: Config): boolean {
   const address = previewAddress(config);
   const name = URL.parse(origin)?.hostname;
   return address !== undefined && name?.endsWith(new URL(address).hostname.slice(1)) === true;
 }
 
-/** Whether a request with this Origin may change something or be read: our own pages, and the listed ones. */
+/** Whether a request with this Origin may read answers or change something: our own pages, and the listed origins. */
 export function originAllowed(origin: string | null, host: string | null, config: Config): boolean {
   if (origin === null) return true;
   if (config.corsOrigins.includes(origin)) return true;

@@ -1,6 +1,6 @@
 /**
- * Answers as their schemas say: members that a schema does not name are left out, so that a row handed over whole gives
- * nothing away. A schema becomes a few nested functions.
+ * Removes members from answers that their schema does not name, so that a row passed on whole discloses nothing. A
+ * schema is compiled to a few nested functions.
  */
 import { Kind, OptionalKind, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
@@ -14,7 +14,7 @@ interface Members {
   additionalProperties?: unknown;
 }
 
-/** @returns what leaves out of a value of that schema, or undefined where nothing can be left out. */
+/** @returns a function that removes unnamed members from a value of this schema; undefined when there can be none. */
 export function shapeOf(schema: TSchema): Shape | undefined {
   if (Array.isArray(schema["anyOf"])) return ofUnion(schema["anyOf"]);
   if (Array.isArray(schema["allOf"])) return ofObject(intersected(schema["allOf"]));
@@ -48,8 +48,8 @@ function ofObject({ properties, additionalProperties }: Members): Shape {
 }
 
 /**
- * Written out as one literal, `{"id": value["id"], "error": inner[1](value["error"])}`, which takes a fraction of the time
- * of a loop over the names. What is not there is undefined in it, which JSON leaves out.
+ * Compiles an object's members to one literal, `{"id": value["id"], "error": inner[1](value["error"])}`. It takes a
+ * fraction of the time of a loop over the names. Missing members become undefined, which JSON leaves out.
  */
 function ofMembers(members: readonly { key: string; inner: Shape | undefined }[]): Shape {
   const written = members.map(({ key, inner }, at) => {
@@ -67,7 +67,7 @@ const intersected = (all: readonly TSchema[]): Members => ({
   additionalProperties: all.some(({ additionalProperties }) => additionalProperties === true),
 });
 
-/** `X | null` is X where it is not null; of several objects or lists the first that the value fits. */
+/** For `X | null`, the shape of X. For several objects or lists, the shape of the first that the value fits. */
 function ofUnion(branches: readonly TSchema[]): Shape | undefined {
   const shaped = branches.flatMap((schema) => {
     const shape = shapeOf(schema);
@@ -91,8 +91,8 @@ function ofUnion(branches: readonly TSchema[]): Shape | undefined {
 }
 
 /**
- * @param check whether an answer that does not match is an error: for development and tests.
- * @returns what shapes an answer of that schema. It throws Error for one that does not match.
+ * @param check whether an answer that violates its schema is an error: for development and tests.
+ * @returns a function that shapes answers of this schema. With `check`, it throws an Error for one that violates it.
  */
 export function createShaper(schema: TSchema, check: boolean): Shape {
   const shape = shapeOf(schema) ?? ((value: unknown) => value);

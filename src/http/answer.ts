@@ -1,15 +1,18 @@
-/** How handlers answer with more than a value: another status, `Location`, `ETag`, and what an Idempotency-Key remembers. */
+/**
+ * Lets handlers answer with more than a value: another status, `Location`, `ETag`, and the answer stored for an
+ * Idempotency-Key.
+ */
 import type { Store } from "../store/store.ts";
 import { etagOf } from "./etag.ts";
 import type { Idempotency, PendingKey } from "./idempotency.ts";
 
-/** Headers of the answer, and its status where it is not the usual one. */
+/** Headers of the answer, and its status when it is not the operation's usual one. */
 export interface Setting {
   headers: Record<string, string | readonly string[]>;
   status?: number;
 }
 
-/** A value with the status that it is answered with. */
+/** A value together with the status of its answer. */
 export class Reply<T> {
   constructor(
     readonly status: 200 | 201 | 202,
@@ -17,15 +20,15 @@ export class Reply<T> {
   ) {}
 }
 
-/** What a path names: `id` of `/v1/notes/:id`. */
+/** Names of a path's parameters: `id` for `/v1/notes/:id`. */
 export type PathNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | PathNames<`/${Rest}`>
   : Path extends `${string}:${infer Name}`
     ? Name
     : never;
-/** Has the members that the path names. */
+/** An object with the members that the path names. */
 type Named<Path extends string> = Record<PathNames<Path>, string | null>;
-/** Where an object is found: its path, with the names of members of it (`/v1/notes/:id`), or what makes the path of it. */
+/** Where an object is found: a path with names of its members (`/v1/notes/:id`), or a function that makes the path. */
 type Place<T, Path = `/${string}`> = Path | ((object: T) => string);
 
 const locationOf = <T>(place: Place<T>, object: T): string =>
@@ -41,8 +44,8 @@ export interface AnswerDeps {
 }
 
 /**
- * @param pending the request's Idempotency-Key, where it has one that is new.
- * @param shape leaves out of an answer what the schema of its status does not name.
+ * @param pending the request's Idempotency-Key, if it has a new one.
+ * @param shape removes members that the schema of the answer's status does not name.
  */
 export function createAnswer(
   { store, idempotency }: AnswerDeps,
@@ -67,24 +70,24 @@ export function createAnswer(
   };
   return {
     /**
-     * 201 with `Location`. `create` runs in the transaction that also remembers the answer for its Idempotency-Key;
-     * `remembered` is what a repeat may be answered, where the first answer holds a value that is shown once.
+     * Answers 201 with `Location`. `create` runs in the transaction that also stores the answer for its
+     * Idempotency-Key. `remembered` makes the stored answer when the first one holds a value that is shown only once.
      */
     created: <const Path extends `/${string}`, T extends Named<Path>>(
       place: Place<T, Path>,
       create: () => T,
       remembered?: (object: T) => unknown,
     ): Reply<T> => make(201, place, create, remembered),
-    /** 200, remembered for its Idempotency-Key like what creates. */
+    /** Answers 200, stored for its Idempotency-Key as with `created`. */
     done: <T>(change: () => T): Reply<T> => make(200, undefined, change),
-    /** 202 with `Location` of the status. */
+    /** Answers 202 with the `Location` of the status. */
     accepted: <const Path extends `/${string}`, T extends Named<Path>>(
       place: Place<T, Path>,
       create: () => T,
     ): Reply<T> => make(202, place, create),
-    /** Of several statuses that the operation names, this one. */
+    /** Answers with this one of several statuses that the operation names. */
     as: <T>(code: 200 | 201 | 202, object: T): Reply<T> => new Reply(code, object),
-    /** 200 with `ETag`, for objects that people edit. */
+    /** Answers 200 with `ETag`, for objects that people edit. */
     tagged<T>(object: T): T {
       set.headers["ETag"] = etagOf(object);
       return object;

@@ -2,19 +2,19 @@ import type { Caller } from "./caller.ts";
 import type { Form } from "./form.ts";
 import type { PendingKey } from "./idempotency.ts";
 
-/** A request that was let in, with what is known of it. */
+/** A request that the gate has admitted, with what is known about it. */
 export interface Asked {
   request: Request;
-  /** Path of the address, without a slash at its end. */
+  /** Path of the URL, without a trailing slash. */
   path: string;
   query: URLSearchParams;
-  /** Of the path, decoded. */
+  /** Parameters of the path, decoded. */
   params: Record<string, string>;
   caller: Caller;
   requestId: string;
   pending: PendingKey | null;
-  /** The body as it came; of a form, null. */
+  /** The raw body; null for a form. */
   bytes: Uint8Array | null;
-  /** A multipart form, its file on the disk. */
+  /** A multipart form, with its file on disk. */
   form: Form | null;
 }

@@ -1,4 +1,7 @@
-/** Who a credential belongs to. Tokens are compared by digest in constant time; an empty one never matches. */
+/**
+ * Finds out whose credential a request has. Tokens are compared by digest in constant time; an empty token never
+ * matches.
+ */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { unauthorized } from "../core/errors.ts";
 import type { ProjectRoles } from "../core/ownership.ts";
@@ -6,20 +9,23 @@ import { ANONYMOUS, type Caller, LOCAL_ADMIN } from "./caller.ts";
 import { stillHolds } from "./standing.ts";
 
 export interface Accounts {
-  /** The caller of a bearer token (access token or API key), or of the request's session cookie; undefined for any other. */
+  /**
+   * The caller for a bearer token (access token or API key) or for the request's session cookie; undefined when neither
+   * is known.
+   */
   find(bearer: string | undefined, request: Request, address: string): Caller | undefined | Promise<Caller | undefined>;
 }
 
 interface AuthenticateOptions {
-  /** Who may do what in which project. */
+  /** Roles of accounts in projects. */
   projects: ProjectRoles;
   authRequired: boolean;
-  /** Unset: nothing matches. */
+  /** When unset, no token matches it. */
   engineToken: string | undefined;
-  /** The execution whose token this is, while it runs. */
+  /** The execution that this token belongs to, while it runs. */
   executionOf(token: string): Caller["execution"] | undefined;
   accounts?: Accounts;
-  /** The caller of a one-time ticket; counts on the event stream only. */
+  /** The caller for a one-time ticket, which is only accepted on the event stream. */
   redeemTicket(ticket: string): Caller | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Reading a request's body: a form's file onto the disk, all else whole, of a type that the route takes, bounded in size,
- * in time, and in what all bodies under way hold together. A body that is refused is not waited for: the runtime drops
- * the rest of it, and the server closes the connection when that takes long (server.ts).
+ * Reads request bodies: a form's file to the disk, everything else whole into memory, if its type is one that the route
+ * takes. Size, time, and the memory of all current bodies together are limited. A refused body is not read: the runtime
+ * drops the rest of it, and the server closes the connection when that takes long (`server.ts`).
  */
 import type { Clock } from "../core/clock.ts";
 import { badRequest, Problem } from "../core/errors.ts";
@@ -13,16 +13,16 @@ import { addressKey } from "./rate-limit.ts";
 import type { RouteEntry } from "./route-table.ts";
 
 interface Body {
-  /** Null when there is none. Of a form: what distinguishes it from others. */
+  /** Null when there is no body. For a form, bytes that identify its content. */
   bytes: Uint8Array | null;
   form?: Form;
-  /** Gives back its share of what all bodies may hold, and removes a form's file. Called once the request is answered. */
+  /** Frees its share of the bodies' limits, and removes a form's file. Called once the request is answered. */
   release(): void;
 }
 
 export type Bodies = ReturnType<typeof createBodies>;
 
-/** What a body costs beside its bytes: so that many empty ones are bounded too. */
+/** What a body costs in addition to its bytes, so that many empty bodies are limited as well. */
 const OVERHEAD_BYTES = 4_096;
 
 /** @param folder where files of forms are kept while their requests are answered. */
@@ -31,10 +31,10 @@ export function createBodies(clock: Pick<Clock, "monotonic">, folder: string) {
   const onDisk = createHolds(LIMITS.uploadsBytes, LIMITS.uploadsOfAddressBytes);
   const read = new WeakSet<Request>();
 
-  /** Takes the pieces of a body as they come. @throws Problem 408 too slow, 400 when it broke off. */
+  /** Passes on the pieces of a body as they come. @throws Problem 408 when it is too slow, 400 when it broke off. */
   async function eachPiece(request: Request, ms: number, take: (piece: Uint8Array) => unknown): Promise<void> {
     const reader = request.body!.getReader();
-    // What arrived while others were served would otherwise be read without a pause.
+    // Data that arrived while others were served would otherwise be read without a pause.
     const turn = takeTurns();
     const end = clock.monotonic() + ms;
     for (;;) {
@@ -69,7 +69,7 @@ export function createBodies(clock: Pick<Clock, "monotonic">, folder: string) {
         return reader.add(piece);
       });
       const form = await reader.end();
-      // The boundary between the parts differs in each attempt of the same request.
+      // Each attempt of the same request has another boundary, so the fields and the file's digest identify the body.
       const { name, sha256 } = form.file ?? {};
       return { bytes: new TextEncoder().encode(JSON.stringify([form.fields, name, sha256])), form, release };
     } catch (error) {
@@ -80,7 +80,9 @@ export function createBodies(clock: Pick<Clock, "monotonic">, folder: string) {
   return {
     /** Whether the client may still be sending. */
     isUnread: (request: Request): boolean => request.body !== null && !read.has(request),
-    /** @throws Problem 408 too slow, 413 too large, 415 wrong type, 503 when those under way hold too much. */
+    /**
+     * @throws Problem 408 too slow, 413 too large, 415 wrong type, 503 when all current bodies together hold too much.
+     */
     async read(request: Request, route: RouteEntry, caller: Caller): Promise<Body> {
       const type = request.headers.get("content-type") ?? "";
       const isForm = route.upload && mediaOf(type) === "multipart/form-data" && request.body !== null;
@@ -123,9 +125,9 @@ function limitOf({ webhook, access, bodyBytes = LIMITS.bodyBytes }: RouteEntry):
   return access === "public" ? LIMITS.publicBodyBytes : bodyBytes;
 }
 
-/** One buffer that grows, however small the pieces: an object for each would cost more than they hold. */
+/** Collects a body in one growing buffer. An object for each small piece would cost more than its bytes. */
 function growing({ limit, announced, hold }: { limit: number; announced: number; hold: Hold }) {
-  // What is announced is set aside as a whole while that is little: it may never come.
+  // The announced size is reserved at once only up to a limit, because the bytes may never come.
   const expected = Math.min(announced, LIMITS.bodyBytes);
   let buffer: Uint8Array | undefined;
   let size = 0;
@@ -154,7 +156,7 @@ interface Hold {
   release(): void;
 }
 
-/** Bytes that bodies hold at this moment: in all and per address, with lower bounds for strangers and for webhooks. */
+/** Counts the bytes that bodies hold: in all and per address, with lower limits for strangers and for webhooks. */
 function createHolds(all: number, ofAddress: number) {
   const held = new Map<string, number>();
   const assertRoom = (group: string, limit: number) => {
@@ -217,6 +219,6 @@ function assertType(type: string, route: RouteEntry): void {
 }
 
 const tooLarge = (limit: number) => new Problem(413, "too_large", `The body may hold ${limit} bytes at most.`);
-/** Nothing is on its way, so the connection can close at once. */
+/** Nothing is being received, so the connection can close at once. */
 const tooSlow = () =>
   new Problem(408, "body_too_slow", "The body did not arrive in time.", { headers: { Connection: "close" } });

@@ -1,23 +1,23 @@
 /**
- * Answers in fewer bytes, for clients that ask: whole texts of more than 1 kB, gzip or else Brotli. Event streams, parts
- * of files and what is compressed already pass as they are.
+ * Compresses answers for clients that accept it: whole texts of more than 1 kB, with gzip or else Brotli. Event
+ * streams, parts of files, and what is compressed already are passed on unchanged.
  *
- * Somebody who sees the lengths of many compressed answers with a secret beside text of theirs can guess it (BREACH).
- * So answers of operations that hand out credentials (`credential: true`) are never compressed, nor are those of requests with a body, which
- * may say again what the body said beside a value that is shown once.
+ * Somebody who sees the lengths of many compressed answers that contain both a secret and text of theirs can guess the
+ * secret (BREACH). So answers of operations that return credentials (`credential: true`) are never compressed. Neither
+ * are answers to requests with a body, because they may repeat the body beside a value that is shown once.
  */
 
 const LEAST_BYTES = 1_024;
-/** More is compressed off the server's thread. */
+/** Longer texts are compressed off the server's thread. */
 const AT_ONCE_BYTES = 64_000;
-/** More is passed on as it is: compressing it takes seconds. */
+/** Longer texts are not compressed, because that takes seconds. */
 const MOST_BYTES = 16_000_000;
 const TEXT =
   /^(application\/(json|problem\+json|javascript|yaml)|text\/(html|css|javascript|plain|markdown)|image\/svg\+xml)\b/;
 
 type Coding = "gzip" | "br";
 
-/** The coding that the client takes: gzip, as it costs less time here, else Brotli. */
+/** The coding to use for the client: gzip if accepted, since it takes less time here, else Brotli. */
 export function codingOf(accepted: string | null): Coding | undefined {
   if (!accepted) return undefined;
   const taken = new Map<string, boolean>();
@@ -33,7 +33,7 @@ export function codingOf(accepted: string | null): Coding | undefined {
   return takes("gzip") ? "gzip" : takes("br") ? "br" : undefined;
 }
 
-/** The answer, compressed where it is a text of some length. Its tag becomes a weak one: the bytes differ. */
+/** Compresses an answer if it is a text of some length. Its tag then becomes a weak one, because the bytes differ. */
 export async function compress(response: Response, accepted: string | null): Promise<Response> {
   const { headers } = response;
   if (response.status !== 200 || !TEXT.test(headers.get("content-type") ?? "")) return response;
@@ -60,7 +60,7 @@ async function encode(bytes: ArrayBuffer, coding: Coding): Promise<Uint8Array<Ar
   });
 }
 
-/** 304 for a reader whose copy is still current. */
+/** Answers 304 when the client's copy is still current. */
 export function unlessSame(request: Request, response: Response): Response {
   const wanted = request.headers.get("if-none-match");
   const tag = response.headers.get("etag");

@@ -1,11 +1,14 @@
-/** A counter of `/metrics` with labels. Its series are bounded: values beyond are counted together, as `other`. */
+/**
+ * A counter for `/metrics` with labels. The number of its series is limited; further ones are counted together as
+ * `other`.
+ */
 import { LIMITS } from "../core/limits.ts";
 
 type Labels = Readonly<Record<string, string>>;
-/** Adds to one of its series, 1 by default. The names of labels are always the same. */
+/** Adds to one series, 1 by default. A counter always has the same label names. */
 export type Counter = (labels: Labels, by?: number) => void;
 
-/** Label values as the text format wants them. */
+/** Quotes a label value for Prometheus's text format. */
 export const quotedLabel = (value: string): string =>
   `"${value.replace(/[\\\n"]/g, (sign) => (sign === "\n" ? "\\n" : `\\${sign}`))}"`;
 

@@ -1,6 +1,6 @@
 /**
- * The one place that knows the framework, which is the router: it finds the operation that a request's method and path
- * name, and calls it. The gate (gate.ts) and calls inside the server (inner-call.ts) say what happens then.
+ * The only file that knows the framework, which serves as the router: it finds the operation for a request's method and
+ * path, and calls it. The gate (`gate.ts`) and calls inside the server (`inner-call.ts`) decide what happens then.
  */
 import { Elysia } from "elysia";
 
@@ -9,18 +9,18 @@ interface Routed {
   readonly path: string;
 }
 
-/** Answers for a route that was found. */
+/** Answers a request for the route that was found. */
 export type Found<R> = (route: R, params: Record<string, string>) => Promise<Response>;
 
 /**
- * Routes one request. @returns the answer, or undefined where no route has that method and path.
+ * Routes one request. @returns the answer; undefined when no route has this method and path.
  * @throws whatever `found` throws.
  */
 type Dispatch<R> = (request: Request, found: Found<R>) => Promise<Response | undefined>;
 
 export function createDispatch<R extends Routed>(routes: readonly R[]): Dispatch<R> {
   const asking = new WeakMap<Request, Found<R>>();
-  // A host of one letter is a host: the path begins at the first slash after `http://`.
+  // Accept one-letter host names: the path begins at the first slash after `http://`.
   const app = new Elysia({ handler: { standardHostname: false } });
   for (const route of routes)
     app.route(
@@ -29,10 +29,10 @@ export function createDispatch<R extends Routed>(routes: readonly R[]): Dispatch
       ({ request, params }) => {
         const found = asking.get(request);
         if (!found) throw new Error("A request reached the router without the gate.");
-        // Undefined for a path without parameters.
+        // `params` is undefined for a path without parameters.
         return found(route, params ?? {});
       },
-      // The gate has read the body.
+      // The gate has already read the body.
       { parse: "none" },
     );
   app.onError(() => nothing());
@@ -54,5 +54,5 @@ export function createDispatch<R extends Routed>(routes: readonly R[]): Dispatch
   };
 }
 
-/** What the framework is given where there is no answer; nobody sees it. */
+/** What the framework gets when there is no answer. It is never sent. */
 const nothing = () => new Response(null, { status: 404 });

@@ -14,7 +14,7 @@ interface Frame {
   data?: string;
 }
 
-/** A reader by the letter of the specification: CR, LF and CRLF end a line, an empty line ends a frame. */
+/** A parser that follows the specification exactly: CR, LF and CRLF end a line, an empty line ends a frame. */
 function parseFrames(text: string): Frame[] {
   const frames: Frame[] = [];
   let frame: Frame = {};
@@ -65,7 +65,7 @@ function rig() {
   return { store, bus, log, streams, emit, open };
 }
 
-/** Reads until `enough` says so or the stream ends. */
+/** Reads until `enough` returns true or the stream ends. */
 async function readUntil(response: Response, enough: (frames: Frame[]) => boolean): Promise<Frame[]> {
   const reader = response.body!.getReader();
   const decoder = new TextDecoder();

@@ -1,9 +1,9 @@
 /**
  * The event stream (Server-Sent Events). Every reader follows the durable log from its own position; the bus only
- * says that there is more. So a resume has no gap and no duplicate, and a slow reader costs nobody else anything.
+ * signals that there is more. So resuming leaves no gap and no duplicate, and a slow reader costs the others nothing.
  *
- * Frames are our own: a data line is one line of JSON, whose encoder escapes every line end, and the other fields are
- * a number and a word of a closed table. No text can forge a frame.
+ * Text cannot forge a frame. A data line is one line of JSON, whose encoder escapes every line end. The other fields
+ * are a number and a word from a closed list.
  */
 import { overLimit } from "../core/errors.ts";
 import type { EventDefinition, SkepEvent } from "../core/events.ts";
@@ -14,15 +14,15 @@ import { answerWithEvents } from "./log-frames.ts";
 
 export interface StreamRequest {
   filter: EventFilter;
-  /** Position to continue from; undefined means from now on. */
+  /** Position to continue after; undefined: begin with new events. */
   after: number | undefined;
-  /** Whether this reader may see the event; asked for each. */
+  /** Whether this reader may see the event; asked for each event. */
   mayRead(event: SkepEvent): boolean;
-  /** The event after which the stream ends; absent: it continues. */
+  /** Whether the stream ends after this event; absent: it continues. */
   isLast?(event: SkepEvent): boolean;
-  /** False ends the stream: a token was revoked, an execution ended. */
+  /** Returns false to end the stream: a token was revoked, an execution ended. */
   stillValid(): boolean;
-  /** Whose it is; absent without accounts. */
+  /** The reader's user; absent without accounts. */
   userId: string | undefined;
 }
 
@@ -31,19 +31,22 @@ export type EventStreams = ReturnType<typeof createEventStreams>;
 const encoder = new TextEncoder();
 const RECENT = 4_096;
 const PAGE = 500;
-/** Between two wake-ups of readers, in ms: what comes in between is sent together, what comes after a pause at once. */
+/**
+ * The least time between two wake-ups of readers, in ms. Events within it are sent together; after a pause, an event is
+ * sent at once.
+ */
 const WAKE_MS = 10;
 const BUFFER_BYTES = 256 * 1024;
 const RUNS_KNOWN = 1_000;
 
-/** One event as a frame. */
+/** Encodes one event as a frame. */
 export function encodeFrame(event: SkepEvent): string {
   const { id, kind, at, run_id, step_id, session_id, agent_id, swarm_id, project_id, data } = event;
   const json = JSON.stringify({ id, kind, at, run_id, step_id, session_id, agent_id, swarm_id, project_id, data });
   return `id: ${id}\nevent: ${kind}\ndata: ${json}\n\n`;
 }
 
-/** @param position where the stream continues, for a client that reconnects */
+/** @param position where the stream continues for a client that reconnects */
 const encodeGap = (position: number, from: number, to: number): string =>
   `id: ${position}\nevent: gap\ndata: ${JSON.stringify({ kind: "gap", from, to, detail: "Events in between are not sent; read the current state." })}\n\n`;
 
@@ -57,13 +60,13 @@ interface Reader {
 interface EventStreamsDeps {
   log: EventLog;
   bus: Bus;
-  /** After these a run has ended, and the stream that follows it with it. */
+  /** Events after which a run has ended, and with it a stream that follows the run. */
   runEnds: readonly EventDefinition[];
-  /** After this one an ended run continues. */
+  /** The event by which an ended run continues. */
   runRestarted: EventDefinition;
 }
 
-/** The last events in memory, and their frames: readers mostly ask for these. */
+/** Keeps the latest events in memory, with their frames, since readers mostly ask for these. */
 function createRecentEvents(log: EventLog) {
   const frames = new Map<number, string>();
   let recent: SkepEvent[] = [];
@@ -74,7 +77,7 @@ function createRecentEvents(log: EventLog) {
       for (const old of recent.slice(0, RECENT)) frames.delete(old.id);
       recent = recent.slice(RECENT);
     },
-    /** Up to PAGE events after the position: from memory when it reaches back far enough, else from the log. */
+    /** Up to PAGE events after the position: from memory if it reaches back far enough, else from the log. */
     next(after: number, filter: EventFilter): { events: SkepEvent[]; reached: number } {
       const first = recent[0];
       if (first && first.id <= after + 1) {
@@ -96,11 +99,11 @@ function createRecentEvents(log: EventLog) {
   };
 }
 
-/** Where the runs that are followed have ended. */
+/** Knows where the runs that readers follow have ended. */
 function createRunEnds(log: EventLog, { runEnds, runRestarted }: Pick<EventStreamsDeps, "runEnds" | "runRestarted">) {
   const restart = runRestarted.kind;
   const runTurns = [...runEnds.map(({ kind }) => kind), restart];
-  /** Of runs that are followed: the position of their end, or null while they continue. */
+  /** For runs that are followed: the position of their end, or null while they continue. */
   const ends = new Map<string, number | null>();
   const endAt = ({ id, kind }: SkepEvent): number | null => (kind === restart ? null : id);
   function endOf(runId: string): number | null {
@@ -121,7 +124,7 @@ function createRunEnds(log: EventLog, { runEnds, runRestarted }: Pick<EventStrea
   };
 }
 
-/** Events that this position asks for and that do not exist: no longer, or not in this log, e.g. of a restored copy. */
+/** Events after this position that no longer exist, or that are not in this log, as after restoring a backup. */
 function gapAt(log: EventLog, after: number | undefined, filter: EventFilter) {
   if (after === undefined) return undefined;
   const [first, last] = [log.firstId(), log.lastId()];
@@ -157,7 +160,7 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps) {
   }, LIMITS.streamHeartbeatMs);
   heart.unref();
 
-  /** Whether the run that is followed has ended, and nothing of it is left to read from there. */
+  /** Whether the followed run has ended, and the reader has no events left to read after this position. */
   function isDrained(position: number, filter: EventFilter, mayRead: (event: SkepEvent) => boolean): boolean {
     if (filter.run_id === undefined || endOf(filter.run_id) === null) return false;
     for (let at = position; ; ) {
@@ -176,15 +179,18 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps) {
       throw overLimit("too_many_streams", "open event streams", current, LIMITS.streamsPerUser, remedy);
   }
 
-  /** @throws Problem 429 `too_many_streams`. @returns the response, at once; frames follow. 204 when the run that is followed has nothing after that position. */
+  /**
+   * Opens a stream. @throws Problem 429 `too_many_streams`. @returns the response at once; frames follow. 204 when the
+   * run that is followed has nothing after that position.
+   */
   function open({ filter, after, mayRead, stillValid, isLast, userId }: StreamRequest): Response {
     assertRoom(userId);
     let controller: ReadableStreamDefaultController<Uint8Array>;
     const gap = gapAt(log, after, filter);
     let position = gap?.position ?? after ?? log.lastId();
-    // Read before the answer begins: a failure is answered with a status.
+    // The first page is read before the answer begins, so that a failure can still be answered with a status.
     let ready: ReturnType<typeof next> | undefined = next(position, filter);
-    // The client has read all of a run that has ended: 204 ends its reconnecting.
+    // The client has read everything of an ended run: 204 stops it from reconnecting.
     if (after !== undefined && !gap && isDrained(position, filter, mayRead)) return new Response(null, { status: 204 });
     let ended = false;
     const send = (text: string) => controller.enqueue(encoder.encode(text));
@@ -195,16 +201,19 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps) {
       try {
         controller.close();
       } catch {
-        // The reader is gone already.
+        // The reader has already gone.
       }
     };
-    /** What still belongs to a run is written with its end or shortly after; a restart makes it continue. */
+    /**
+     * Whether the reader has passed the end of the run it follows. Late events of a run come with its end or shortly
+     * after; a restart makes the run continue.
+     */
     const isOver = (): boolean => {
       if (filter.run_id === undefined) return false;
       const end = endOf(filter.run_id);
       return end !== null && position >= end;
     };
-    /** Sends what is new while the reader takes it. Ends after the run's end when it follows one run. */
+    /** Sends new events while the reader accepts them. A stream that follows one run ends after the run's end. */
     const pump = () => {
       while (!ended) {
         if (!stillValid()) return end();
@@ -260,7 +269,7 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps) {
     get readers(): number {
       return readers.size;
     },
-    /** Ends every stream; for stopping. */
+    /** Ends every stream when the server stops. */
     close(): void {
       unsubscribe();
       clearInterval(heart);

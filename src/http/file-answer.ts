@@ -1,12 +1,12 @@
-/** Files that browsers save, instead of showing them as pages of this server. */
+/** Files that browsers save instead of showing them as pages of this server. */
 
-/** An answer that is a file, for `documented`. */
+/** Describes an answer that is a file, for an operation's `documented`. */
 export const describeFile = (type: string, description: string) => ({
   description,
   content: { [type]: { schema: { type: "string", format: "binary" } } },
 });
 
-/** A gzipped tar to be saved under that name, which is not kept by proxies. */
+/** Answers with a gzipped tar to save under this name; proxies do not store it. */
 export const answerArchive = (body: Blob | Uint8Array<ArrayBuffer>, name: string): Response =>
   new Response(body, {
     headers: {

@@ -1,6 +1,6 @@
 /**
- * Multipart forms, read as they arrive: their file goes to the disk in pieces, so that an upload costs no memory, and their
- * fields are kept, which are few and short.
+ * Reads multipart forms as they arrive. The file is written to disk in pieces, so that an upload needs no memory; the
+ * fields, which are few and short, are kept in memory.
  */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -9,9 +9,9 @@ import { join } from "node:path";
 import { badRequest, invalid, messageOf, Problem } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
 
-/** A file of a form, for as long as its request is answered. */
+/** A form's file; it exists until its request is answered. */
 export interface SpooledFile {
-  /** As the client named it. */
+  /** Name given by the client. */
   name: string;
   path: string;
   size: number;
@@ -28,12 +28,12 @@ const NAME = "incoming-";
 const FIELDS = 20;
 const badForm = (detail: string) => badRequest(detail, "bad_form");
 
-/** Removes what a server that died left in the folder. */
+/** Removes files that a dead server left in the folder. */
 export function clearSpooled(folder: string): void {
   for (const name of readdirSync(folder)) if (name.startsWith(NAME)) rmSync(join(folder, name), { force: true });
 }
 
-/** @param folder of the server's own, on the file system where files are kept. */
+/** @param folder the server's own folder, on the file system where files are kept. */
 export async function readForm(contentType: string, folder: string) {
   const { Busboy } = await import("@fastify/busboy");
   const path = join(folder, `${NAME}${crypto.randomUUID()}`);
@@ -52,7 +52,7 @@ export async function readForm(contentType: string, folder: string) {
       stream.resume();
       return fail(invalid("The form takes one file, named file.", [{ pointer: "/file", message: "takes one file" }]));
     }
-    // Opened at once: a file that is opened later could be created after it was removed.
+    // Opened immediately: if it were opened later, the file could be created after `remove`.
     const out = createWriteStream(path, { fd: openSync(path, "wx", 0o600), flush: true });
     const known = { name: name ?? "", size: 0, out };
     file = known;
@@ -77,13 +77,16 @@ export async function readForm(contentType: string, folder: string) {
     if (fault) throw fault;
   };
   return {
-    /** Resolves when there is room for more. @throws Problem 400 or 422 for a form that is not accepted here. */
+    /**
+     * Adds a piece of the form, and resolves when there is room for more. @throws Problem 400 or 422 for a form that is
+     * not accepted here.
+     */
     async add(piece: Uint8Array): Promise<void> {
       assertFine();
       if (!parser.write(Buffer.from(piece))) await once(parser, "drain");
       assertFine();
     },
-    /** Ends the form. @throws the same. */
+    /** Ends the form. @throws Problem as `add` does. */
     async end(): Promise<Form> {
       assertFine();
       const finished = Promise.race([once(parser, "finish"), once(parser, "drain")]);
@@ -108,7 +111,7 @@ function busboy(make: typeof import("@fastify/busboy").Busboy, contentType: stri
   try {
     return new make({
       headers: { "content-type": contentType },
-      // A name is what the client says; its reader takes the last part only.
+      // The client chooses the name; its reader uses only the last part of the path.
       preservePath: true,
       limits: {
         files: 2,

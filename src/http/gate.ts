@@ -1,7 +1,8 @@
 /**
- * The gate before every operation. In this order: request id, host and origin, route, the route's rate limit, credential,
- * access and scopes, the caller's rate limit, the body, the credential again, idempotency. Nothing of a request is
- * parsed and no handler runs before its caller is allowed to make it, and is still allowed when the body is there.
+ * The gate before every operation. It checks in this order: request id, host and origin, route, the route's rate limit,
+ * credential, access and scopes, the caller's rate limit, the body, the credential again, idempotency. No part of a
+ * request is parsed, and no handler runs, before the caller is allowed to make it and is still allowed once the body
+ * has arrived.
  */
 import type { Logger } from "pino";
 import type { Config } from "../core/config.ts";
@@ -36,20 +37,22 @@ export interface GateDeps {
   idempotency: Idempotency;
   metrics: Metrics;
   limits: RateLimits;
-  /** Awaited before each request that may change something: many that come at once do not keep other requests waiting. */
+  /**
+   * Awaited before each request that may change something, so that many of them at once do not hold up other requests.
+   */
   changing: ReturnType<typeof createTurnQueue>;
   site: Site;
-  /** Counts the answered requests of known callers, and of anybody where no credential is needed. */
+  /** Counts answered requests of authenticated callers, and also anonymous ones where no credential is needed. */
   count?(request: { method: string; route: string; status: number; caller: string; durationMs: number }): void;
-  /** Who the request's credential belongs to. Throws Problem 401 for a bad one; anonymous when there is none. */
+  /** Finds the caller by the request's credential; anonymous when there is none. Throws Problem 401 for a bad one. */
   authenticate(request: Request, address: string): Caller | Promise<Caller>;
 }
 
-/** What the request itself does not say. */
+/** Facts about a request that are not in the request itself. */
 interface Arrival {
-  /** The socket's peer. */
+  /** Address of the socket's peer. */
   address: string;
-  /** How many segments the path had as it came (see raw-path.ts). */
+  /** How many segments the path had before it was resolved (see `raw-path.ts`). */
   segments: number;
 }
 
@@ -99,9 +102,9 @@ export function createGate(deps: GateDeps): Gate {
 
 interface Seen {
   route?: RouteEntry | undefined;
-  /** Undefined while it is not known, and for strangers who are turned away: they write nothing. */
+  /** Undefined while the caller is unknown, and for anonymous callers who are refused: they leave no rows. */
   caller?: Caller | undefined;
-  /** Of the rate limits that counted the request. */
+  /** Headers of the rate limits that counted the request. */
   headers: Record<string, string>;
 }
 
@@ -134,7 +137,7 @@ async function pass(
 const withMethod = ({ url, headers, signal }: Request, method: string): Request =>
   new Request(url, { method, headers, signal });
 
-/** Lets the request pass to its operation, or says why not. */
+/** Passes the request to its operation, or refuses it. */
 async function admit(
   deps: GateDeps,
   request: Request,
@@ -171,7 +174,7 @@ async function admit(
   }
 }
 
-/** What a GET answers, compressed where it may be. */
+/** Answers a GET, compressed if that is allowed. */
 async function read(deps: GateDeps, asked: Admitted, route: RouteEntry): Promise<Response> {
   const response = await answerOnce(deps, asked, route);
   return route.credential ? response : compress(response, asked.request.headers.get("accept-encoding"));
@@ -179,7 +182,7 @@ async function read(deps: GateDeps, asked: Admitted, route: RouteEntry): Promise
 
 type Admitted = Omit<Asked, "pending">;
 
-/** Performs the operation, unless the request's Idempotency-Key has an answer already. */
+/** Performs the operation, unless an answer is already stored for the request's Idempotency-Key. */
 async function answerOnce({ idempotency }: GateDeps, asked: Admitted, route: RouteEntry): Promise<Response> {
   const pending = idempotency.begin(asked.request, asked.path, asked.bytes, asked.caller);
   if (pending instanceof Response) return pending;
@@ -190,7 +193,10 @@ async function answerOnce({ idempotency }: GateDeps, asked: Admitted, route: Rou
   }
 }
 
-/** Where no credential is needed, and on the route whose own rule answers 403, a bad one counts as none. */
+/**
+ * Finds the caller. On public routes, and on the route that refuses callers itself (`env`), a bad credential counts as
+ * none.
+ */
 async function callerOf(
   { authenticate, limits }: GateDeps,
   request: Request,
@@ -207,8 +213,8 @@ async function callerOf(
 }
 
 /**
- * Refuses names that are not ours. Most requests name the same host as the one before.
- * @returns what throws Problem 400, 421.
+ * Refuses host names that are not ours. The last accepted host is remembered, because most requests name the same one.
+ * @returns a function that throws Problem 400, 421.
  */
 function hostCheck(config: Config): (host: string | null) => void {
   let known: string | null = null;
@@ -226,14 +232,14 @@ function hostCheck(config: Config): (host: string | null) => void {
   };
 }
 
-/** @throws Problem 400 unless the request names a path. */
+/** @throws Problem 400 unless the request's target is a path. */
 function addressOf(request: Request): URL {
   const url = URL.parse(request.url);
   if (url?.protocol !== "http:") throw badRequest("The request's target is not a path of this server.", "bad_path");
   return url;
 }
 
-/** Refuses changes that a foreign page asks for, and all that a preview's page does, whatever CORS_ORIGINS says. */
+/** Refuses changes requested by a foreign page, and every request of a preview's page, regardless of CORS_ORIGINS. */
 function checkSender(request: Request, config: Config): void {
   const origin = request.headers.get("origin");
   if (origin !== null && isPreviewOrigin(origin, config)) throw foreignOrigin();
@@ -250,7 +256,7 @@ function sameOrigin(request: Request, config: Config): boolean {
   return originAllowed(origin, request.headers.get("host"), config);
 }
 
-/** Paths have one spelling: what two parts of a server could read differently is refused. */
+/** Refuses paths that two parts of a system could read differently, so that every path has a single spelling. */
 function assertPlainPath(pathname: string, segments: number): void {
   if (/\/\/|[\\;]|%5c|%00|%2e/i.test(pathname) || /[\x00-\x1f\x7f]/.test(pathname))
     throw new Problem(400, "bad_path", "The path is not spelled plainly.");
@@ -262,7 +268,7 @@ function assertPlainPath(pathname: string, segments: number): void {
   if (!isAsItCame(pathname, segments)) throw nothingHere();
 }
 
-/** Whether a browser asks for an address of the dashboard: no route, nor below a word that routes begin with. */
+/** Whether a browser asks for a page of the dashboard: its path does not begin with the first segment of any route. */
 function isPage(table: RouteTable, request: Request, path: string): boolean {
   if (request.method !== "GET" && request.method !== "HEAD") return false;
   if (!request.headers.get("accept")?.includes("text/html")) return false;
@@ -290,7 +296,7 @@ function finish(response: Response, request: Request, { requestId, config, site,
   const { headers } = response;
   for (const [name, value] of Object.entries(more)) headers.set(name, value);
   const location = headers.get("Location");
-  // Features name paths of ours; a proxy that serves us below a path took that path off.
+  // Features use paths of ours. A proxy that serves us below a path removed that path, so it is added here.
   if (site.prefix && location?.startsWith("/v1/")) headers.set("Location", site.prefix + location);
   headers.set("X-Request-Id", requestId);
   headers.set("X-Content-Type-Options", "nosniff");

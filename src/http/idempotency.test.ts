@@ -1,4 +1,4 @@
-/** Idempotency keys over a real database, on a clock that the test sets. */
+/** Idempotency keys with a real database, and a clock that the test sets. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ function begin(caller: Caller, { path = "/v1/runs", body = "{}", key = "k", meth
   const request = new Request(`http://skep.test${path}`, { method, headers: { "Idempotency-Key": key } });
   return keys.begin(request, path, Buffer.from(body), caller);
 }
-/** The first request with the key, answered. */
+/** Answers the first request with the key. */
 function answered(caller: Caller): void {
   const pending = begin(caller) as PendingKey;
   keys.remember(pending, 201, "/v1/runs/run_1", { id: "run_1" });
@@ -56,7 +56,7 @@ test("the same key with another body is refused, and one whose first request is 
   const pending = begin(ANN) as PendingKey;
   expect(() => begin(ANN)).toThrow("still in progress");
   keys.done(pending);
-  // It failed and made nothing, so the key is free.
+  // The request failed and created nothing, so the key is free again.
   answered(ANN);
   expect(() => begin(ANN, { body: '{"a":1}' })).toThrow("another body");
 });

@@ -1,6 +1,6 @@
 /**
- * `Idempotency-Key`: the answer of a creating request is stored in the transaction that creates, so a repeat, also
- * after a crash, gets the first answer and nothing is made twice.
+ * `Idempotency-Key`: the answer of a creating request is stored in the same transaction. So a repeated request, even
+ * after a crash, gets the first answer, and nothing is created twice.
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "../core/clock.ts";
@@ -22,8 +22,10 @@ export function createIdempotency(store: Store, clock: Clock) {
   const running = new Set<string>();
   return {
     /**
-     * Looks a request up. @returns the stored answer, or the pending key that `remember` and `done` take.
-     * @throws Problem 400 bad key, 409 the first is still running, 422 same key with another body.
+     * Looks a request up.
+     * @returns the stored answer, or the pending key that `remember` and `done` take.
+     * @throws Problem 400 for a bad key, 409 while the first request still runs, 422 for the same key with another
+     *   body.
      */
     begin(request: Request, path: string, body: Uint8Array | null, caller: Caller): Response | PendingKey | null {
       const given = request.headers.get("idempotency-key");
@@ -54,7 +56,7 @@ export function createIdempotency(store: Store, clock: Clock) {
       running.add(key);
       return { key, fingerprint };
     },
-    /** Stores the answer; call inside the creating transaction. */
+    /** Stores the answer. Call it inside the creating transaction. */
     remember({ key, fingerprint }: PendingKey, status: number, location: string | undefined, body: unknown): void {
       const row = {
         key,
@@ -69,7 +71,7 @@ export function createIdempotency(store: Store, clock: Clock) {
     done({ key }: PendingKey): void {
       running.delete(key);
     },
-    /** Removes what is older than 24 h. */
+    /** Removes entries older than 24 hours. */
     prune(): void {
       store.write(() => rows.remove(["created_at < ?", clock.now() - LIMITS.idempotencyKeepMs]));
     },

@@ -1,6 +1,6 @@
 /**
- * An operation of this API, called inside the server on behalf of a caller: the same rights, scopes, checks and answers as over the
- * socket, without one.
+ * Calls an operation of this API inside the server on behalf of a caller, with the same rights, scopes, checks and
+ * answers as over the network.
  */
 import { notFound, Problem } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
@@ -15,16 +15,16 @@ import { standingOf } from "./standing.ts";
 
 export interface InnerRequest {
   method: string;
-  /** With its parameters filled in, percent-encoded. */
+  /** Path with its parameters filled in, percent-encoded. */
   path: string;
   query?: URLSearchParams;
-  /** JSON. */
+  /** A JSON value. */
   body?: unknown;
   signal?: AbortSignal;
 }
 
 /**
- * @returns the answer, problems too, except those that keep the caller out.
+ * @returns the answer. Problems are returned as answers, too, except those that refuse the caller.
  * @throws Problem 400 `too_much_json`, 401, 403, 404, 413.
  */
 export type InnerCall = (caller: Caller, request: InnerRequest) => Promise<Response>;
@@ -37,13 +37,13 @@ interface InnerCallDeps {
 
 export function createInnerCall({ table, store }: InnerCallDeps): InnerCall {
   return async (asked, { method, path, query, body, signal }) => {
-    // Before it is written as JSON, which takes seconds for a value of nothing but lists in lists.
+    // Checked before the value is written as JSON, which would take seconds for deeply nested lists.
     const fault = valueFault(body);
     if (fault !== undefined) throw tooMuchJson(fault);
     const bytes = body === undefined ? null : new TextEncoder().encode(JSON.stringify(body));
     if (bytes && bytes.byteLength > LIMITS.bodyBytes)
       throw new Problem(413, "too_large", `A body holds at most ${LIMITS.bodyBytes} bytes.`);
-    // As the router sees it: a segment `..` is gone by then.
+    // The path as the router sees it, after segments such as `..` are resolved.
     const url = new URL(`http://skep.internal${path}`);
     url.search = query?.toString() ?? "";
     const headers = { Accept: "application/json", ...(bytes ? { "Content-Type": "application/json" } : {}) };

@@ -1,22 +1,23 @@
 /**
- * Reading JSON that a stranger sent. Members by which plain values could be mistaken for something else are dropped,
- * as unknown members are: `__proto__`, and `toString`, without which a value cannot even be put into a message.
+ * Parses JSON that a stranger sent. It drops members by which a plain value could pass for something else, as unknown
+ * members are dropped: `__proto__`, and `toString`, whose replacement would even break putting the value into a
+ * message.
  */
 import { badRequest } from "../core/errors.ts";
 import { JsonTooMuch, readJson } from "../core/json-reader.ts";
 
 const DROPPED = new Set(["__proto__", "toString"]);
-/** Escapes can spell any name. */
+/** Escapes (`\u`) can spell any name, so they are suspect too. */
 const SUSPECT = /__proto__|toString|\\u/;
 
-/** @throws Problem 400 `malformed` when it is not JSON, `too_much_json`. */
+/** @throws Problem 400 `malformed` when it is not JSON, or `too_much_json`. */
 export function parseJson(text: string): unknown {
   const value = parseBody(text);
   if (SUSPECT.test(text)) dropMembers(value);
   return value;
 }
 
-/** The same with every member, for those who refuse what they do not know. */
+/** Like `parseJson`, but keeps every member, for callers that refuse unknown ones. */
 export function parseBody(text: string): unknown {
   try {
     return readJson(text);
@@ -32,5 +33,5 @@ function dropMembers(value: unknown): void {
   for (const member of Object.values(value)) dropMembers(member);
 }
 
-/** @param fault what is too much of it. */
+/** @param fault which limit the JSON exceeds. */
 export const tooMuchJson = (fault: string) => badRequest(`The body is ${fault}. Send less at once.`, "too_much_json");

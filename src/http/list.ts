@@ -1,11 +1,11 @@
-/** Lists: `{items, next_cursor}`, `limit`, and an opaque `cursor` that holds the last row's sort key. */
+/** Lists: `{items, next_cursor}`, with `limit` and an opaque `cursor` that holds the last row's sort key. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import { badRequest, invalidField } from "../core/errors.ts";
 import { jsonIn } from "../core/json-reader.ts";
 import { LIMITS } from "../core/limits.ts";
 import { queryInteger } from "./schema.ts";
 
-/** How many entries a list gives: the same bounds everywhere. */
+/** Query schema for the number of entries of a list, with the same limits everywhere. */
 export const queryLimit = (usual: number = LIMITS.listDefault, what = "How many") =>
   queryInteger(
     {
@@ -15,7 +15,7 @@ export const queryLimit = (usual: number = LIMITS.listDefault, what = "How many"
     LIMITS.listMax,
   );
 
-/** Query members of every paged list; spread into its query schema. */
+/** Query members of every paged list; spread them into its query schema. */
 export const PageQuery = {
   limit: t.Optional(queryLimit()),
   cursor: t.Optional(t.String({ maxLength: 1_000, description: "`next_cursor` of the page before." })),
@@ -24,13 +24,13 @@ export const PageQuery = {
 export const listOf = <T extends TSchema>(item: T) =>
   t.Object({ items: t.Array(item), next_cursor: t.Union([t.String(), t.Null()]) });
 
-/** The query and the answer of an operation that lists, where nothing else can be asked for. */
+/** Query and answer schemas of an operation that lists and takes no other query. */
 export const pagesOf = <T extends TSchema>(item: T) => ({ query: t.Object(PageQuery), answer: listOf(item) });
 
 export interface Page {
-  /** 1 to 200. */
+  /** From 1 to 200. */
   limit: number;
-  /** Sort key of the last row of the page before, or null at the start. */
+  /** Sort key of the last row of the previous page; null on the first page. */
   after: string | null;
 }
 
@@ -48,10 +48,10 @@ export function pageOf(query: { limit?: number | undefined; cursor?: string | un
 }
 
 /**
- * The answer of a list.
- * @param rows one more than `page.limit` when there is a next page (ask the database for `limit + 1`).
- * @param keyOf the sort key that the next page starts after.
- * @param present what is shown of a row; absent: the row.
+ * Makes the answer of a list.
+ * @param rows one more than `page.limit` if there is a next page (ask the database for `limit + 1`).
+ * @param keyOf the sort key after which the next page starts.
+ * @param present what is shown of a row; absent: the row itself.
  */
 export function listAnswer<Row>(rows: Row[], page: Page, keyOf: (row: Row) => string): ListAnswer<Row>;
 export function listAnswer<Row, Item>(
@@ -69,14 +69,14 @@ export function listAnswer<Row>(rows: Row[], page: Page, keyOf: (row: Row) => st
   };
 }
 
-/** The same in the order of ids. */
+/** Like `listAnswer`, for rows sorted by id. */
 export const listById = <Row extends { id: string }, Item>(
   rows: Row[],
   page: Page,
   present: (row: Row) => Item,
 ): ListAnswer<Item> => listAnswer(rows, page, ({ id }) => id, present);
 
-/** A page of a list that is wholly in memory, already in its stable order. */
+/** One page of a list that is completely in memory, already in a stable order. */
 export function pageOfArray<Item>(items: readonly Item[], page: Page, keyOf: (item: Item) => string): ListAnswer<Item> {
   const start = page.after === null ? 0 : items.findIndex((item) => keyOf(item) === page.after) + 1;
   if (page.after !== null && start === 0) return { items: [], next_cursor: null };
@@ -84,14 +84,17 @@ export function pageOfArray<Item>(items: readonly Item[], page: Page, keyOf: (it
 }
 
 const TAG_CHARACTERS = 6;
-/** Of the list at the path, with what is in its parameters. */
+/** Tag of the list at this path, including its parameters. */
 const tagOf = (path: string): string =>
   Bun.hash(path).toString(36).padStart(TAG_CHARACTERS, "0").slice(-TAG_CHARACTERS);
 
-/** A cursor as the list that was asked for gives it: no other list takes it. */
+/** Binds a cursor to its list, so that no other list accepts it. */
 export const boundCursor = (path: string, cursor: string): string => tagOf(path) + cursor;
 
-/** The cursor that the list asked for has given. @throws Problem 422 for another list's, 400 for anything else. */
+/**
+ * The cursor that this list issued, without its tag. @throws Problem 422 for another list's cursor, 400 for anything
+ * else.
+ */
 export function ownCursor(path: string, given: string): string {
   const cursor = given.slice(TAG_CHARACTERS);
   if (given.startsWith(tagOf(path))) return cursor;
@@ -99,7 +102,7 @@ export function ownCursor(path: string, given: string): string {
   throw invalidField("cursor", "This cursor is from another list. Start again without it");
 }
 
-/** The cursor of the page after the row of this sort key, before `boundCursor`. */
+/** The cursor of the page after the row with this sort key, before `boundCursor`. */
 export const cursorAfter = (key: string): string => Buffer.from(JSON.stringify([1, key])).toString("base64url");
 
 function decodeCursor(cursor: string): string {
@@ -109,11 +112,11 @@ function decodeCursor(cursor: string): string {
   throw badCursor();
 }
 
-/** 400 for what is not a cursor. */
+/** 400 for a text that is not a cursor. */
 export const badCursor = () =>
   badRequest("The cursor is not one that this list gave. Start again without it.", "bad_cursor");
 
-/** A sort key that is a number. @throws Problem 400 for another. */
+/** A sort key that is a number. @throws Problem 400 for any other sort key. */
 export function numberAfter({ after }: Page): number | undefined {
   if (after === null) return undefined;
   if (!/^\d{1,15}$/.test(after)) throw badCursor();

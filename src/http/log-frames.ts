@@ -1,13 +1,13 @@
 /**
- * Lines of a log as an event stream: `event: log`, one JSON object per frame, then `event: end`. JSON has no bare line
- * break, so no text can forge a frame.
+ * Sends lines of a log as an event stream: `event: log` with one JSON object per frame, then `event: end`. JSON
+ * contains no raw line breaks, so no text can forge a frame.
  */
 import { Type as t } from "@sinclair/typebox";
 import { isProblem, overLimit } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
 import { queryBoolean, queryInteger } from "./schema.ts";
 
-/** The part of a log that a request asks for. */
+/** Query schema for the part of a log that is requested. */
 export const LogQuery = {
   tail: t.Optional(
     queryInteger({
@@ -21,7 +21,7 @@ export const LogQuery = {
 
 export const logPartOf = ({ tail = 200, follow = true }: { tail?: number; follow?: boolean }) => ({ tail, follow });
 
-/** What OpenAPI says of the answer. */
+/** The answer's description in OpenAPI. */
 export const LOG_RESPONSES = {
   200: { description: "An event stream.", content: { "text/event-stream": { schema: { type: "string" as const } } } },
 };
@@ -37,18 +37,21 @@ const frame = (event: string, data: unknown) => encoder.encode(`event: ${event}\
 const BUFFER_BYTES = 256 * 1024;
 
 interface LogStreamOptions {
-  /** False ends the stream: the reader's credential was revoked. Asked at each line and beat. */
+  /** Returns false to end the stream, when the reader's credential was revoked. Asked at each line and heartbeat. */
   stillValid(): boolean;
-  /** Called once, when the reader is gone or the lines are at their end. */
+  /** Called once, when the reader has gone or the lines have ended. */
   stop(): void;
-  /** Who reads; undefined without accounts. */
+  /** The reader's user; undefined without accounts. */
   userId: string | undefined;
 }
 
-/** Streams that each user follows in this process. */
+/** Number of open log streams per user in this process. */
 const following = new Map<string, number>();
 
-/** @throws Problem 429 `too_many_streams`. @returns gives the place back; to be called once. */
+/**
+ * Reserves a stream for the user. @throws Problem 429 `too_many_streams`. @returns a function that frees it; call it
+ * once.
+ */
 function takePlace(userId: string | undefined): () => void {
   if (userId === undefined) return () => {};
   const current = following.get(userId) ?? 0;
@@ -68,7 +71,7 @@ function takePlace(userId: string | undefined): () => void {
   };
 }
 
-/** `takePlace`; a reader who gets none leaves the lines at once. */
+/** Like `takePlace`; when there is no room, it also calls `stop`, so that the lines are released. */
 function takePlaceOr(stop: () => void, userId: string | undefined): () => void {
   try {
     return takePlace(userId);
@@ -78,7 +81,7 @@ function takePlaceOr(stop: () => void, userId: string | undefined): () => void {
   }
 }
 
-/** Sends the lines as they come, no faster than the reader takes them. @throws Problem 429 `too_many_streams`. */
+/** Sends the lines as they come, no faster than the reader accepts them. @throws Problem 429 `too_many_streams`. */
 export function logStream(lines: AsyncIterable<LogLine>, { stillValid, stop, userId }: LogStreamOptions): Response {
   const leavePlace = takePlaceOr(stop, userId);
   let heart: ReturnType<typeof setInterval>;
@@ -127,7 +130,7 @@ export function logStream(lines: AsyncIterable<LogLine>, { stillValid, stop, use
   return answerWithEvents(body);
 }
 
-/** A proxy neither stores nor holds back what comes. */
+/** Answers with an event stream that proxies neither store nor buffer. */
 export const answerWithEvents = (body: ReadableStream): Response =>
   new Response(body, {
     headers: {

@@ -1,21 +1,21 @@
-/** Prometheus metrics of the process. Requests are counted here; the library is loaded when somebody first asks. */
+/** Prometheus metrics of the process. Requests are counted here; the library is loaded at the first scrape. */
 import type { Registry } from "prom-client";
 import { lazy } from "../core/lazy.ts";
 import { type Counter, createCounter, quotedLabel } from "./counter.ts";
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Upper bounds of a request's time, in seconds. */
+/** Upper bounds of the buckets for request times, in seconds. */
 const BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
 
 interface Durations {
-  /** Requests by bucket, and those above all; each counted once. */
+  /** Requests by bucket, then those above the last bound; each request is counted in one bucket only. */
   counts: number[];
   seconds: number;
 }
 
 export function createMetrics() {
-  /** Requests answered, by route, then by method and status. */
+  /** Requests answered: by route, then by method and status. */
   const answered = new Map<string, Map<string, number>>();
   const durations = new Map<string, Durations>();
   const gauges: Gauge[] = [];
@@ -36,7 +36,7 @@ export function createMetrics() {
       time.counts[bucket < 0 ? BUCKETS.length : bucket]!++;
       time.seconds += seconds;
     },
-    /** A number of a feature, named `skep_…`, read at each scrape; null: there is none at the moment. */
+    /** Declares a gauge of a feature, named `skep_…`, read at each scrape; null: it has no value at the moment. */
     gauge: (name: string, help: string, read: () => number | null): void =>
       void gauges.push({ name: `skep_${name}`, help, read }),
     /** Declares a counter of a feature, named `skep_…`. */
@@ -70,7 +70,7 @@ function gaugesAsText(gauges: readonly Gauge[]): string {
   return lines.join("\n");
 }
 
-/** What the map holds under the key; made when it does not exist. */
+/** The map's value for the key; created when missing. */
 function held<T>(map: Map<string, T>, key: string, make: () => T): T {
   const known = map.get(key);
   if (known !== undefined) return known;
@@ -81,7 +81,7 @@ function held<T>(map: Map<string, T>, key: string, make: () => T): T {
 
 type Library = typeof import("prom-client");
 
-/** The library's own collection walks the whole heap at every scrape, which takes 40 ms here. */
+/** Replaces the library's own process metrics, which walk the whole heap at every scrape (40 ms here). */
 function collectProcess({ Counter, Gauge }: Library, registry: Registry): void {
   const gauge = (name: string, help: string, read: () => number | Promise<number>): void => {
     const made: InstanceType<Library["Gauge"]> = new Gauge({
@@ -116,7 +116,7 @@ function collectProcess({ Counter, Gauge }: Library, registry: Registry): void {
   });
 }
 
-/** Some fifteen lines a route, written by hand: the library takes 10 ms for those of a hundred routes. */
+/** Writes about fifteen lines per route directly: the library takes 10 ms for a hundred routes. */
 function requestsAsText(
   answered: ReadonlyMap<string, ReadonlyMap<string, number>>,
   durations: ReadonlyMap<string, Durations>,

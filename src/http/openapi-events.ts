@@ -1,8 +1,8 @@
-/** What the event stream sends, as schemas of the OpenAPI document. */
+/** Schemas of the event stream's events for the OpenAPI document. */
 import type { EventCatalogue } from "../core/events.ts";
 import { plainSchema } from "./openapi-schemas.ts";
 
-/** `run_created` → `RunCreatedEvent`. */
+/** Schema name of an event: `run_created` → `RunCreatedEvent`. */
 export const eventSchemaName = (kind: string): string =>
   `${kind.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`;
 

@@ -1,9 +1,10 @@
 /**
- * The schemas of the OpenAPI document. Those of operations are put into the words that generators read, and what
- * operations take and answer gets a name under `components`, where each shape is once.
+ * The schemas of the OpenAPI document. The operations' schemas are rewritten into forms that code generators
+ * understand. Each shape that operations take or answer gets a name and stands once under `components`.
  *
- * A shape is named by its schema's `title` when that is a type's name (`RunStep`); else after the operation that gets,
- * lists or creates it: `getRun` names `Run`, `loginWithCode` names `LoginWithCodeBody` and `LoginWithCodeAnswer`.
+ * A shape is named by its schema's `title` when that is a type's name (`RunStep`). Otherwise its name derives from the
+ * operation that gets, lists or creates it: `getRun` names `Run`, `loginWithCode` names `LoginWithCodeBody` and
+ * `LoginWithCodeAnswer`.
  */
 import type { DocumentedOperation } from "./openapi.ts";
 
@@ -26,7 +27,10 @@ function mapInside(schema: Schema, change: (inner: Schema) => Schema): Schema {
   return result;
 }
 
-/** JSON Schema 2020-12 without the words of the schema library, and in the forms that code generators know. */
+/**
+ * Converts a schema to JSON Schema 2020-12 without the schema library's own keywords, in forms that code generators
+ * know.
+ */
 export function plainSchema(schema: Schema): Schema {
   const { $id: _, ...plain } = mapInside(schema, plainSchema);
   const pattern = plain["patternProperties"];
@@ -38,7 +42,7 @@ export function plainSchema(schema: Schema): Schema {
   return plainUnion(withNull(orNull(plain)));
 }
 
-/** `X | null` is X of two types. */
+/** Writes `X | null` as X with two types. */
 function orNull(schema: Schema): Schema {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf)) return schema;
@@ -48,14 +52,14 @@ function orNull(schema: Schema): Schema {
   return { ...rest, ...only, type: [only.type, "null"] };
 }
 
-/** An `enum` that may be null names null: by JSON Schema the type alone does not allow it. */
+/** Adds null to an `enum` that may be null: in JSON Schema, the type alone does not allow it. */
 function withNull(schema: Schema): Schema {
   const { type, enum: words } = schema;
   const may = Array.isArray(type) && type.includes("null") && Array.isArray(words) && !words.includes(null);
   return may ? { ...schema, enum: [...words, null] } : schema;
 }
 
-/** Unions of constants are an `enum`; numbers that a query may write as text are numbers. */
+/** Writes a union of constants as an `enum`, and a number that a query may send as text as a number. */
 function plainUnion(schema: Schema): Schema {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf)) return schema;
@@ -76,7 +80,7 @@ const answersOf = ({ responses = {} }: DocumentedOperation): Media[] =>
   Object.entries(responses).flatMap(([status, response]) => (status.startsWith("2") ? (jsonOf(response) ?? []) : []));
 const answerOf = (operation: DocumentedOperation): Media | undefined => answersOf(operation)[0];
 
-/** The element of `{items, next_cursor}`. */
+/** The item schema of a list answer `{items, next_cursor}`. */
 function itemOf(schema: Schema | undefined): Schema | undefined {
   const properties = schema?.["properties"];
   if (!isSchema(properties) || !("next_cursor" in properties) || !isSchema(properties["items"])) return undefined;
@@ -87,7 +91,7 @@ function itemOf(schema: Schema | undefined): Schema | undefined {
 const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const isObject = (schema: Schema | undefined): schema is Schema => isSchema(schema?.["properties"]);
 
-/** Gives the schemas of the operations names; their places then hold references. @returns the schemas by name. */
+/** Names the operations' schemas and replaces them by references. @returns the schemas by name. */
 export function nameSchemas(operations: DocumentedOperation[]): Record<string, Schema> {
   const names = new Map<string, string>();
   const shapes = new Map<string, Schema>();
@@ -136,7 +140,7 @@ export function nameSchemas(operations: DocumentedOperation[]): Record<string, S
     const named = names.get(JSON.stringify(schema));
     return named ? { $ref: `#/components/schemas/${named}` } : mapInside(schema, refer);
   };
-  // An operation may answer the same shape under several statuses.
+  // An operation may answer with the same shape for several statuses.
   const media = [...operations.flatMap(answersOf), ...bodies.map((body) => body.media)];
   for (const one of media) if (one.schema) one.schema = refer(one.schema);
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** The document over the running server: what it promises to a client built from it. */
+/** The OpenAPI document of a running server: what it promises to generated clients. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import Ajv from "ajv/dist/2020.js";

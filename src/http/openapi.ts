@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the operations, with what the gate adds: problems, access, headers. */
+/** Generates the OpenAPI 3.1 document from the operations, with what the gate adds: problems, access, headers. */
 import type { TSchema } from "@sinclair/typebox";
 import type { EventCatalogue } from "../core/events.ts";
 import { keysOf } from "../core/typed-keys.ts";
@@ -14,7 +14,7 @@ interface Message {
   content?: Record<string, { schema?: Schema }>;
 }
 
-/** An operation as the document has it. */
+/** An operation in the document's form. */
 export interface DocumentedOperation {
   operationId?: string;
   summary?: string;
@@ -27,7 +27,7 @@ export interface DocumentedOperation {
   [extension: `x-${string}`]: unknown;
 }
 
-/** In this order operations give names to what they take and answer. */
+/** The order in which operations name the schemas they take and answer. */
 const METHODS = ["get", "post", "put", "patch", "delete"];
 
 interface Parameter {
@@ -37,7 +37,7 @@ interface Parameter {
   schema: Schema;
 }
 
-/** What any operation of a kind may answer by the conventions, by name: `#/components/responses/<name>`. */
+/** The problems that operations may answer by convention, by name: `#/components/responses/<name>`. */
 const PROBLEMS = {
   Malformed: [400, "Malformed."],
   Unauthorized: [401, "No credential, or a bad one."],
@@ -63,8 +63,8 @@ const problemResponses = Object.fromEntries(
 );
 
 /**
- * @param prefix path below which a proxy shows this server: "" or "/skep".
- * @param events what the event stream sends: a schema each, and `Event` for any of them.
+ * @param prefix path below which a proxy serves this server: "" or "/skep".
+ * @param events kinds of events of the event stream: a schema for each, and `Event` for any of them.
  */
 export function openApiDocument(
   operations: readonly Operation[],
@@ -98,7 +98,7 @@ export function openApiDocument(
   };
 }
 
-/** Answers that an operation of this kind may give: the gate's own, and what features answer by the conventions. */
+/** Problems that such an operation may answer: those of the gate, and those that features answer by convention. */
 function problemsOf({ method, path, access }: Operation, hasBody: boolean): ProblemName[] {
   const changes = method !== "GET";
   const open = access === "public" && !changes;
@@ -179,14 +179,14 @@ function responsesOf({ answers, documented }: Operation): Record<string, unknown
     const { description = `Response for status ${status}` } = schema;
     return [status, { description, ...(isEmpty(schema) ? {} : { content: { "application/json": { schema } } }) }];
   });
-  // Of answers that no schema describes.
+  // `documented` describes answers that have no schema.
   const others = described.length > 0 ? {} : (documented?.responses ?? {});
   return Object.fromEntries([...described, ...Object.entries(others)].map(([status, one]) => [status, toPlain(one)]));
 }
 
 const isEmpty = ({ type }: TSchema): boolean => type === "void" || type === "null";
 
-/** A message whose schemas are in the document's words. */
+/** Converts a message's schemas to the document's form. */
 function toPlain(message: Message): Message {
   if (!message.content) return message;
   const content = Object.entries(message.content).map(([type, media]) => [
@@ -196,12 +196,12 @@ function toPlain(message: Message): Message {
   return { ...message, content: Object.fromEntries(content) };
 }
 
-/** The gate lets in JSON, and forms where files go. */
+/** Media types of a body: JSON, and forms for operations that take files. */
 function contentOf(body: TSchema, upload: boolean): Record<string, { schema: Schema }> {
   if (!upload) return { "application/json": { schema: body } };
   const { file, ...properties }: Record<string, unknown> = body["properties"] ?? {};
   const form = { "multipart/form-data": { schema: body } };
-  // Where the file is optional, the text can take its place.
+  // When the file is optional, the other members may also be sent as JSON.
   const required: readonly string[] = body["required"] ?? [];
   if (file === undefined || required.includes("file")) return form;
   return { ...form, "application/json": { schema: { ...body, properties } } };

@@ -1,4 +1,4 @@
-/** Operations as they are served: checked, shaped, and answered by the status that they name. */
+/** Operations as they are served: input validated, answer shaped, and sent with the declared status. */
 import { describe, expect, test } from "bun:test";
 import { Type as t } from "@sinclair/typebox";
 import pino from "pino";

@@ -1,7 +1,7 @@
 /**
- * An operation of the API as data: what it is called, who may ask for it, what it takes and answers. One table of them is
- * read by the gate, the scopes of API keys, the compression, the OpenAPI document, the access matrix, the tools of /mcp and
- * the command line. `elysia.ts` routes requests to them, `perform.ts` answers.
+ * An operation of the API as data: its name, who may call it, what it takes and answers. This one table serves the
+ * gate, the scopes of API keys, compression, the OpenAPI document, the access matrix, the tools of /mcp and the command
+ * line. `elysia.ts` routes requests to operations, `perform.ts` answers them.
  */
 import { Kind, type Static, type StaticDecode, type TOptional, type TSchema, Type } from "@sinclair/typebox";
 import type { ProjectRole } from "../core/ownership.ts";
@@ -15,44 +15,47 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** Method and path with `:name` parameters: `POST /v1/runs/:id/merge`. */
 type Route = `${Method} /${string}`;
 
-/** Schemas by status, where it is not 200 alone. 204 as a whole: nothing is answered. */
+/** Schemas by status, or a single schema for 200. 204 alone: the answer is empty. */
 type Answers = TSchema | Readonly<Record<number, TSchema>> | 204;
 
 interface Declared {
   access: Access;
-  /** Which API keys with scopes may ask; by default `read` for a GET, else `write`, `admin` where an administrator is needed. */
+  /**
+   * Scope that an API key with scopes needs. Default: `read` for a GET, else `write`, or `admin` when an administrator
+   * is needed.
+   */
   scope?: OperationScope;
   /**
-   * The least role in the project that it names, by its path or body, or whose run, chat or document it names. By default
-   * `viewer` for a question, else `contributor`.
+   * The least role in the project that the request names by its path or body, directly or by a run, chat or document.
+   * Default: `viewer` for reading, else `contributor`.
    */
   project?: ProjectRole;
-  /** Tokens of running executions are let in too; the handler limits them to their own agent. */
+  /** Also lets in tokens of running executions; the handler limits them to their own agent. */
   execution?: true;
-  /** The answer holds a value that lets somebody in or is shown once: it is never compressed. */
+  /** The answer holds a value that grants access or is shown only once, so it is never compressed. */
   credential?: true;
-  /** A limit of its own, by address, before the credential is looked at. */
+  /** Name of its own rate limit, counted by address before the credential is checked. */
   limit?: RateLimitName;
-  /** Takes a signed body, of a service that has no credential; the handler reads its bytes. */
+  /** Takes a signed body from a service that has no credential; the handler verifies the raw bytes. */
   webhook?: true;
-  /** Most bytes of its body, where that is more than of others; it may take as long as a file. */
+  /** The most bytes of its body, when other bodies may hold fewer. Such a body may take as long as a file. */
   bodyBytes?: number;
-  /** A member of the body that the schema does not name, or of another type, is an error; it is not dropped or converted. */
+  /** Unknown members of the body, and members of another type, are errors; they are not dropped or converted. */
   strict?: true;
-  /** Takes a form with a file, `upload` in the handler. */
+  /** Takes a form with a file; the handler gets it as `upload`. */
   upload?: true;
-  /** The page, script or style of a person's browser: not in the OpenAPI document. */
+  /** A page, script or style for a person's browser, which is not in the OpenAPI document. */
   hidden?: true;
-  /** Words of the OpenAPI document: the section, one line, and what else is to be known. */
+  /** Texts for the OpenAPI document: the section, a one-line summary, and further details. */
   tag?: string;
   summary?: string;
   description?: string;
-  /** What the OpenAPI document says of answers that no schema describes, and of a body that the handler reads itself. */
+  /** Describes, for the OpenAPI document, answers without a schema, and a body that the handler reads itself. */
   documented?: { responses?: Record<number, object>; requestBody?: object };
 }
 
 export interface Operation extends Readonly<Omit<Declared, "execution">> {
-  /** Unique; the name of the generated client's function: `mergeRun`. */
+  /** Unique name, also of the generated client's function: `mergeRun`. */
   readonly name: string;
   readonly method: Method;
   readonly path: string;
@@ -60,34 +63,34 @@ export interface Operation extends Readonly<Omit<Declared, "execution">> {
   readonly params?: TSchema | undefined;
   readonly query?: TSchema | undefined;
   readonly body?: TSchema | undefined;
-  /** By status. */
+  /** Answers by status. */
   readonly answers: Readonly<Record<number, TSchema>>;
   readonly handler: (context: never) => unknown;
 }
 
 interface Schemas<Params, Query, Body, A> {
-  /** Where a parameter is more than text. */
+  /** Schema of the path's parameters, when they are more than plain texts. */
   params?: Params;
   query?: Query;
   body?: Body;
   answer?: A;
 }
 
-/** What a handler gets, checked by the schemas. */
+/** What a handler gets; it was validated by the schemas. */
 interface Context<Params, Query, Body> {
   params: Params;
   query: Query;
   body: Body;
   caller: Caller;
   answer: Answer;
-  /** The file of a form, in operations that take one. */
+  /** The file of a form, for operations that take one. */
   upload: SpooledFile | undefined;
   request: Request;
-  /** The request's path, without a slash at its end. */
+  /** The request's path, without a trailing slash. */
   path: string;
-  /** The body as it came, of a webhook. */
+  /** The raw body, for webhooks. */
   bytes: Uint8Array | null;
-  /** Headers of the answer. */
+  /** Headers of the answer, and its status. */
   set: Setting;
 }
 
@@ -112,9 +115,9 @@ type AnswerOf<A> = [A] extends [204]
 type Result<A> = AnswerOf<A> | Response | Reply<AnswerOf<A>> | ([A] extends [204] ? void : never);
 
 /**
- * @param name unique, a verb first: `listRuns`, `mergeRun`.
- * @param route `GET /v1/runs/:id`.
- * @throws Error for a route that is not of that form.
+ * @param name unique, beginning with a verb: `listRuns`, `mergeRun`.
+ * @param route for example `GET /v1/runs/:id`.
+ * @throws Error when the route does not have this form.
  */
 export function operation<
   const R extends Route,
@@ -149,11 +152,11 @@ function answersOf(answer: Answers | undefined): Operation["answers"] {
   return isSchema(answer) ? { 200: answer } : answer;
 }
 
-/** Gives operations the section of the OpenAPI document that they stand in, where they name none. */
+/** Sets the section of the OpenAPI document for operations that name none. */
 export const operations = (tag: string, list: readonly Operation[]): Operation[] =>
   list.map((one) => (one.tag === undefined && !one.hidden ? { ...one, tag } : one));
 
-/** Operations that answer once `done` has resolved, too: when what they changed is on the disk. */
+/** Delays the answers of operations until `done` has resolved: when their changes are on disk. */
 export const answeredAfter = (done: () => Promise<void> | void, list: readonly Operation[]): Operation[] =>
   list.map((one) => ({
     ...one,

@@ -1,6 +1,6 @@
 /**
- * Answers a request for one operation that it may make: reads what the operation takes, checked by its schemas, calls its
- * handler, and shapes what it answers.
+ * Answers an admitted request for one operation: reads and validates its input, calls the handler, and shapes the
+ * answer.
  */
 import { OptionalKind, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
@@ -21,13 +21,13 @@ import { readStrictly } from "./strict-body.ts";
 export interface PerformDeps extends AnswerDeps {
   log: Logger;
   masking: Pick<Masking, "text">;
-  /** Throws Problem where the caller's role in a project that the input names does not allow the operation. */
+  /** Throws Problem when the caller's role in a project that the input names does not allow the operation. */
   assertRole: ProjectGate;
-  /** Whether an answer that does not match its schema becomes a 500: for development and tests. */
+  /** Whether an answer that violates its schema becomes a 500: for development and tests. */
   checkAnswers: boolean;
 }
 
-/** Never throws: what a handler throws is answered as a problem. */
+/** Never throws: an error of the handler is answered as a problem. */
 export type Perform = (asked: Asked) => Promise<Response>;
 
 export function createPerform(operation: Operation, deps: PerformDeps): Perform {
@@ -48,7 +48,7 @@ export function createPerform(operation: Operation, deps: PerformDeps): Perform 
       if (result instanceof Response) return withHeaders(result, set);
       const { status, value } = result instanceof Reply ? result : { status: set.status ?? usual, value: result };
       const shaped = shape(status, value);
-      // In the page itself, which is a copy: cursors belong to one list alone.
+      // `shaped` is a copy, so it may be changed. The cursor is bound to this list.
       if (isPage(shaped)) shaped.next_cursor = boundCursor(path, shaped.next_cursor);
       return respond(status, shaped, set);
     } catch (error) {
@@ -61,7 +61,7 @@ export function createPerform(operation: Operation, deps: PerformDeps): Perform 
 
 const onlyEmpty = ({ answers }: Operation): boolean => 204 in answers && Object.keys(answers).length === 1;
 
-/** A page that has another after it. */
+/** Whether the answer is a page with another page after it. */
 const isPage = (answer: unknown): answer is { next_cursor: string } =>
   typeof answer === "object" && answer !== null && "next_cursor" in answer && typeof answer.next_cursor === "string";
 
@@ -71,7 +71,7 @@ interface Input {
   body: unknown;
 }
 
-/** @returns what reads an operation's input. It throws Problem 400, 422. */
+/** @returns a function that reads an operation's input. It throws Problem 400, 422. */
 function inputReader({ params, query, body, strict, webhook }: Operation): (asked: Asked) => Input {
   const readParams = params && checkerOf("params", params);
   const readQuery = query && checkerOf("query", query);
@@ -95,7 +95,10 @@ function bodyOf({ form, bytes }: Asked): unknown {
   return bytes ? parseJson(new TextDecoder().decode(bytes)) : undefined;
 }
 
-/** @returns what completes a value with defaults, drops members that the schema does not name, and throws Problem 422 for a wrong one. */
+/**
+ * @returns a function that fills in defaults, drops members that the schema does not name, and throws Problem 422 for
+ *   an invalid value.
+ */
 function checkerOf(where: "params" | "query" | "body", schema: TSchema): (value: unknown) => unknown {
   const checked = TypeCompiler.Compile(schema);
   const mayLack = OptionalKind in schema;
@@ -107,7 +110,7 @@ function checkerOf(where: "params" | "query" | "body", schema: TSchema): (value:
   };
 }
 
-/** @returns what shapes a value by the schema of its status. */
+/** @returns a function that shapes a value by the schema of its status. */
 function shapersOf({ answers }: Operation, check: boolean): (status: number, value: unknown) => unknown {
   const shapers = new Map(
     Object.entries(answers).map(([status, schema]) => [Number(status), createShaper(schema, check)]),

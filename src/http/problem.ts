@@ -1,4 +1,7 @@
-/** RFC 9457: every error of the API in one shape. Nothing of the request's values, no stack, no SQL, no host path. */
+/**
+ * RFC 9457: every error of the API has one format. It never contains values of the request, stacks, SQL, or paths of
+ * the host.
+ */
 
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import { codeOf, type FieldError, isDiskFull, isProblem, Problem } from "../core/errors.ts";
@@ -44,7 +47,7 @@ interface ProblemContext {
   requestId: string;
   /** Path of the request, without its query. */
   path: string;
-  /** Takes secret values out of what a command or a program said. */
+  /** Masks secret values in output of commands and programs. */
   mask?: (text: string) => string;
 }
 
@@ -70,7 +73,7 @@ export function problemResponse(
   });
 }
 
-/** What the database says of its file. */
+/** Error codes of the database and the file system about the data folder. */
 const STORAGE: readonly [codes: RegExp, code: string, detail: string][] = [
   [
     /^SQLITE_(CORRUPT|NOTADB)/,
@@ -86,8 +89,8 @@ const STORAGE: readonly [codes: RegExp, code: string, detail: string][] = [
 ];
 
 /**
- * The problem that an error of the database or a handler amounts to.
- * @returns `internal: true` when it is ours to log.
+ * Converts an error of the database or a handler to a problem.
+ * @returns `internal: true` when it must be logged.
  */
 export function toProblem(error: unknown): { problem: Problem; internal: boolean } {
   if (isProblem(error)) return { problem: error, internal: error.status >= 500 && error.status !== 503 };
@@ -117,10 +120,10 @@ export function toProblem(error: unknown): { problem: Problem; internal: boolean
   };
 }
 
-/** Errors that a problem names at most. */
+/** The most errors that a problem names. */
 const ERRORS_MAX = 20;
 
-/** 422 with what is wrong with the `params`, the `query` or the `body` of a request. */
+/** 422 that says what is wrong with the `params`, the `query` or the `body` of a request. */
 export function validationProblem(
   where: string,
   wrong: Iterable<{ path: string; message: string; type: number; schema: TSchema }>,
@@ -137,6 +140,6 @@ export function validationProblem(
   return new Problem(422, "validation_failed", detail, { errors: [...errors.values()] });
 }
 
-/** A field as people write it: `budgets.run_usd`. */
+/** A field's name in the form that people write: `budgets.run_usd`. */
 export const fieldName = (where: string, pointer: string): string =>
   pointer === "/" || pointer === where ? `The ${where}` : pointer.replace(/^\//, "").replaceAll("/", ".");

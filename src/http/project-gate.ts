@@ -1,7 +1,7 @@
 /**
- * What an operation asks of a caller's role in the project that it names. Asked once for every operation, after its input is
- * read and before its handler runs. A project that the caller does not see is answered as one that does not exist: for what
- * is below `/v1/projects/{id}` here; of everything else the policy of its table (`store/whose.ts`) says the same.
+ * Checks the caller's role in the projects that a request names. It runs once for every operation, after its input is
+ * read and before its handler. A project that the caller does not see is answered as if it did not exist: here for
+ * paths below `/v1/projects/{id}`, elsewhere by the policy of each table (`store/whose.ts`).
  */
 import { notFound } from "../core/errors.ts";
 import { ID_PREFIXES } from "../core/ids.ts";
@@ -17,7 +17,7 @@ const BELOW_PROJECT = "/v1/projects/:id";
 const ofSession = (table: string) =>
   `SELECT sessions.project_id FROM ${table} JOIN sessions ON sessions.id = ${table}.session_id WHERE ${table}.id = ?`;
 
-/** The project of what an id names, by the prefix of the id. */
+/** SQL for the project of an object, by the prefix of the object's id. */
 const PROJECT_OF: ReadonlyMap<string, string> = new Map([
   [ID_PREFIXES.project, "SELECT id AS project_id FROM projects WHERE id = ?"],
   [ID_PREFIXES.run, "SELECT project_id FROM runs WHERE id = ?"],
@@ -31,7 +31,7 @@ const PROJECT_OF: ReadonlyMap<string, string> = new Map([
 ]);
 const BY_NAME = "SELECT id AS project_id FROM projects WHERE name = ? COLLATE NOCASE";
 
-/** By default a question takes a viewer, a change a contributor. */
+/** The least role for an operation. Default: `viewer` for reading, `contributor` for a change. */
 const leastOf = ({ project, method, scope }: Operation): ProjectRole =>
   project ?? (method === "GET" || scope === "read" ? "viewer" : "contributor");
 
@@ -50,7 +50,7 @@ export function createProjectGate({ statement }: Pick<Store, "statement">) {
     if (operation.path.startsWith(BELOW_PROJECT) && typeof id === "string" && roleIn(caller, id) === null)
       throw notFound("project");
     const least = leastOf(operation);
-    // Who sees the project is a viewer of it.
+    // Everybody who sees the project is at least a viewer.
     if (least === "viewer") return;
     const { project_id, project_name, session_id, run_id } = membersOf(input.body);
     for (const named of [...Object.values(params), project_id, session_id, run_id])

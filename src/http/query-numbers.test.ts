@@ -1,4 +1,4 @@
-/** Numbers in queries, over every operation: one form, the same bounds, and refusals that name the member. */
+/** Numbers in the queries of all operations: one format, the same bounds, and refusals that name the parameter. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { TSchema } from "@sinclair/typebox";
 import { formOf } from "../core/text-forms.ts";
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-/** Every operation with numbers in its query, and its address with a value for each other member. */
+/** Every operation with numbers in its query, and its address with a value for each other required parameter. */
 const numbers = () =>
   Object.entries(document.paths).flatMap(([path, { get }]) => {
     const query = (get?.parameters ?? []).filter((one) => one.in === "query");
@@ -45,7 +45,7 @@ describe("a number in a query", () => {
           `${address}${name}=${wrong}`,
         );
         const said = [address, name, wrong, status, body.detail];
-        // Some of these addresses name nothing that there is, which may be found first.
+        // Some of these addresses name objects that do not exist, and that may be reported first.
         if (status === 404 || (status === 422 && body.errors?.[0]?.pointer !== name && !/property/.test(body.detail)))
           continue;
         expect(said).toEqual([

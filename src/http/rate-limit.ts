@@ -1,13 +1,14 @@
 /**
- * Rate limits: fixed windows, kept in memory. What guesses or floods is counted by network address (IPv6 by its /64);
- * everything else by user, else address. Answers carry `RateLimit` and `RateLimit-Policy`, refusals `Retry-After`.
+ * Rate limits: fixed windows, kept in memory. Routes that invite guessing or flooding are counted by network address
+ * (IPv6 by its /64), all other requests by user, or else by address. Answers carry `RateLimit` and `RateLimit-Policy`;
+ * refusals also carry `Retry-After`.
  */
 import ipaddr from "ipaddr.js";
 import type { Clock } from "../core/clock.ts";
 import { Problem } from "../core/errors.ts";
 import type { Caller } from "./caller.ts";
 
-/** Requests per window. The lock-out of accounts after wrong tries is separate, in the feature. */
+/** Requests per window. Locking accounts after failed log-ins is separate, in the feature. */
 const RATE_LIMITS = {
   login: { quota: 30, seconds: 60 },
   refresh: { quota: 120, seconds: 60 },
@@ -25,11 +26,11 @@ export type RateLimits = ReturnType<typeof createRateLimits>;
 
 interface Window {
   count: number;
-  /** Monotonic ms. */
+  /** End of the window, in monotonic ms. */
   until: number;
 }
 
-/** @param apiPerMinute requests of one user or address; 0 sets no limit. */
+/** @param apiPerMinute requests per user or address; 0 sets no limit. */
 export function createRateLimits(clock: Clock, apiPerMinute: number) {
   const windows = new Map<string, Window>();
   function take(name: string, quota: number, seconds: number, key: string): Record<string, string> {
@@ -55,12 +56,15 @@ export function createRateLimits(clock: Clock, apiPerMinute: number) {
     });
   }
   return {
-    /** Counts a request to a limited route. @returns its headers. @throws Problem 429. */
+    /** Counts a request to a route with its own limit. @returns the headers. @throws Problem 429. */
     route(name: RateLimitName, address: string): Record<string, string> {
       const { quota, seconds } = RATE_LIMITS[name];
       return take(name, quota, seconds, addressKey(address));
     },
-    /** Counts a request by its caller; where nobody logs in, by address. The engine is not limited. @throws Problem 429. */
+    /**
+     * Counts a request by its caller, or by address when nobody logs in. The engine is not limited. @throws Problem
+     * 429.
+     */
     caller({ kind, userId, execution, address = "" }: Caller): Record<string, string> {
       if (apiPerMinute === 0 || kind === "engine") return {};
       return take("api", apiPerMinute, API_SECONDS, userId ?? execution?.id ?? addressKey(address));
@@ -68,7 +72,10 @@ export function createRateLimits(clock: Clock, apiPerMinute: number) {
   };
 }
 
-/** Windows that are over are removed; if none is, the oldest tenth is, so that memory stays bounded under any flood. */
+/**
+ * Removes windows that are over, and the oldest ones until a tenth of the room is free. Memory stays bounded under any
+ * flood.
+ */
 function makeRoom(windows: Map<string, Window>, now: number): void {
   if (windows.size < MOST) return;
   for (const [id, { until }] of windows) if (until <= now) windows.delete(id);
@@ -76,7 +83,7 @@ function makeRoom(windows: Map<string, Window>, now: number): void {
   for (const id of windows.keys()) if (excess-- > 0) windows.delete(id);
 }
 
-/** One key for what one party holds: an IPv4 address, or an IPv6 /64. */
+/** The key for counting an address: an IPv4 address, or the /64 of an IPv6 address. */
 export function addressKey(address: string): string {
   if (!ipaddr.isValid(address)) return "unknown";
   const parsed = ipaddr.process(address);

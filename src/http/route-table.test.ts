@@ -1,10 +1,10 @@
-/** When routes are made, and which answers a path. */
+/** When routes are created, and which of them answers a path. */
 import { describe, expect, test } from "bun:test";
 import { ANONYMOUS } from "./caller.ts";
 import { operation } from "./operation.ts";
 import { createRouteTable, type Routes } from "./route-table.ts";
 
-/** Operations of that name. */
+/** Operations with these paths that answer with the name. */
 const routesOf = (name: string, paths: string[]) =>
   paths.map((path) => operation(`${name}${path}`, `GET ${path}` as "GET /", { access: "public", handler: () => name }));
 const answer = async (table: ReturnType<typeof createRouteTable>, path: string, host = "skep.internal") => {
@@ -17,7 +17,7 @@ const answer = async (table: ReturnType<typeof createRouteTable>, path: string, 
 };
 
 describe("a table of routes", () => {
-  /** @returns the table, and which features' routes were made so far. */
+  /** @returns the table, and the features whose routes were created so far. */
   function opened({ off = "" } = {}) {
     const made: string[] = [];
     const later = (name: string, paths: string[]): Routes => {

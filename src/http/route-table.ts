@@ -1,17 +1,17 @@
-/** The operations of all features, each with what answers it, and the way from a request to its operation. */
+/** The operations of all features, each with its handler, and the routing of a request to its operation. */
 import { lazy } from "../core/lazy.ts";
 import { createDispatch, type Found } from "./elysia.ts";
 import type { Operation } from "./operation.ts";
 import type { Perform } from "./perform.ts";
 
 export interface RouteEntry extends Operation {
-  /** Answers a request that may be made. */
+  /** Answers a request that the gate has admitted. */
   perform: Perform;
 }
 
 export type RouteTable = ReturnType<typeof createRouteTable>;
 
-/** Operations, or what makes them when they are first needed. */
+/** Operations, or a function that makes them when they are first needed. */
 export type Routes = readonly Operation[] | (() => readonly Operation[]);
 
 /** The routes of one feature. */
@@ -21,10 +21,10 @@ export interface OwnedRoutes {
 }
 
 /**
- * Operations that are made already are found at once; the first request for any other path makes all. Every member but
- * `dispatch` makes all, and throws an Error when two have one name.
- * @param performOf makes what answers an operation.
- * @param assertOn asked before every request: throws Problem where the owner of the operation cannot answer.
+ * Routes to operations that already exist are found at once; the first request for any other path makes all operations.
+ * Every member except `dispatch` makes all of them, and throws an Error when two have the same name.
+ * @param performOf makes the function that answers an operation.
+ * @param assertOn called before every request; throws Problem when the owner of the operation cannot answer.
  */
 export function createRouteTable(
   owned: readonly OwnedRoutes[],
@@ -41,7 +41,7 @@ export function createRouteTable(
       },
     };
   };
-  // A path without parameters belongs to its own feature alone, whatever operations the others will bring.
+  // A path without parameters can only belong to its own feature, whatever operations other features add later.
   const early = lazy(() => {
     const entries = owned
       .flatMap(({ owner, routes }) => (typeof routes === "function" ? [] : routes.map((one) => entryOf(owner, one))))
@@ -67,7 +67,7 @@ export function createRouteTable(
     get entries(): readonly RouteEntry[] {
       return whole().entries;
     },
-    /** First words of the paths: `v1`, `healthz`. */
+    /** First segments of all paths: `v1`, `healthz`. */
     get roots(): ReadonlySet<string> {
       return whole().roots;
     },
@@ -76,7 +76,7 @@ export function createRouteTable(
         !isWhole && early().names.has(nameOf({ method: request.method, path: new URL(request.url).pathname }));
       return (isEarly ? early() : whole()).dispatch(request, found);
     },
-    /** Methods that the path has, HEAD and OPTIONS included; empty when there is no such path. */
+    /** Methods of the path, including HEAD and OPTIONS; empty when there is no such path. */
     methods(path: string): string[] {
       const fitting = whole().entries.filter((entry) => fits(entry.path, path));
       const found = METHODS.filter((method) => fitting.some((entry) => entry.method === method));
@@ -90,7 +90,7 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 const nameOf = ({ method, path }: { method: string; path: string }): string => `${method} ${path}`;
 
-/** Whether the path is one of the route's. */
+/** Whether the path matches the route. */
 function fits(route: string, path: string): boolean {
   const [words, given] = [route.split("/"), path.split("/")];
   return (

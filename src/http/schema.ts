@@ -1,4 +1,4 @@
-/** Schemas of values that arrive as text or as files: in a query, in a form. */
+/** Schemas of values that arrive as text or as files, in a query or a form. */
 import { FormatRegistry, Kind, Type, TypeRegistry } from "@sinclair/typebox";
 
 interface Bounds {
@@ -7,8 +7,8 @@ interface Bounds {
 }
 
 /**
- * A whole number in a query, where everything arrives as text. The bounds are a part of the text's format: a refusal then
- * names the member of the query.
+ * A whole number in a query, where every value arrives as text. The bounds are part of the text's format, so that a
+ * refusal can name the query parameter.
  * @param most larger numbers count as this one.
  */
 export function queryInteger({ description, ...bounds }: Bounds & { description?: string }, most = Infinity) {

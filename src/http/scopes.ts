@@ -1,6 +1,6 @@
 /**
- * Scopes of API keys: what a key is limited to, below what its user may. Asked once, in the gate, for every operation. A
- * key without scopes may what its user may.
+ * Scopes of API keys, which limit a key to less than its user may do. The gate checks them once for every operation. A
+ * key without scopes may do everything its user may.
  */
 import { forbidden, type Problem } from "../core/errors.ts";
 import type { Caller } from "./caller.ts";
@@ -17,27 +17,28 @@ export const SCOPES = {
 export type Scope = keyof typeof SCOPES;
 
 /**
- * What an operation asks of a key with scopes, beside the scopes themselves. `accounts`: it decides who gets in, and no such
- * key makes or changes that, or it would outgrow its scopes. `inner`: it asks for other operations, each of which is checked.
+ * What an operation requires of a key with scopes. Two values are not scopes:
+ * - `accounts`: the operation decides who has access. No key with scopes may do that, or it could outgrow its scopes.
+ * - `inner`: the operation calls other operations, each of which is checked.
  */
 export type OperationScope = Scope | "accounts" | "inner";
 
 type Asked = Pick<Operation, "method" | "access" | "scope">;
 
-/** By default a GET reads, and a change needs `write`, or `admin` where it needs an administrator. */
+/** Default: a GET needs `read`; a change needs `write`, or `admin` when it requires an administrator. */
 const scopeOf = ({ method, access, scope }: Asked): OperationScope =>
   scope ?? (method === "GET" ? "read" : access === "user" ? "write" : "admin");
 
 /**
- * The caller as the operation sees it. Every scope reads what the key's user may read, so an administrator's key reads with
- * their rights; administration itself (access `admin`) takes the scope of that name.
+ * The caller as the operation sees it. Every scope includes reading what the key's user may read, so an administrator's
+ * key reads with an administrator's rights. Administration itself (access `admin`) requires the scope `admin`.
  */
 export function withinScopes(caller: Caller, operation: Asked): Caller {
   const isReader = caller.readsAsAdmin && !caller.admin && operation.access === "user";
   return isReader && scopeOf(operation) === "read" ? { ...caller, admin: true } : caller;
 }
 
-/** The problem that keeps a key with scopes out, or undefined. */
+/** The problem that refuses a key with scopes; undefined when it is let in. */
 export function scopeDenial({ scopes }: Caller, operation: Asked): Problem | undefined {
   if (scopes === undefined || operation.access === "public") return undefined;
   const scope = scopeOf(operation);
@@ -46,7 +47,7 @@ export function scopeDenial({ scopes }: Caller, operation: Asked): Problem | und
   if (scope === "read" || scope === "inner") return undefined;
   if (scope === "accounts") return forbidden("An API key with scopes may not change accounts.", "scope_missing");
   if (scopes.includes("admin") || scopes.includes(scope)) return undefined;
-  // What leaves the server takes `publish` itself.
+  // `write` does not include operations that publish work outside the server; those need `publish`.
   const isWritten = scopes.includes("write") && operation.access === "user" && scope !== "publish";
   return isWritten ? undefined : refused(scope);
 }

@@ -37,7 +37,7 @@ test("a connection that stalls is closed: after an answer, in a second head, bef
     return connection;
   };
   const [idle, dripping, streaming] = [await ask("/"), await ask("/"), await ask("/stream")];
-  // Nobody reads from this one.
+  // This client never reads its answer.
   const deaf = new Socket().connect(server.port, "127.0.0.1", () => deaf.write(get("/large")));
   deaf.on("error", () => {});
   const drip = setInterval(() => void dripping.send("G"), 200);

@@ -1,6 +1,7 @@
 /**
- * The listening socket: Bun's server in front of the gate, and a stop that lets requests end first. The runtime bounds
- * heads (16 KiB, about 12 s); bodies are bounded by the gate; here is the rest of a connection's time.
+ * The listening socket: Bun's server in front of the gate, and a stop that lets running requests finish. The runtime
+ * limits request heads (16 KiB, about 12 s), and the gate limits bodies. This file limits the rest of a connection's
+ * time.
  */
 import type { Server } from "bun";
 import { codeOf, Problem } from "../core/errors.ts";
@@ -11,10 +12,10 @@ import { problemResponse, toProblem } from "./problem.ts";
 import { routesBySegments } from "./raw-path.ts";
 
 interface Listening {
-  /** Address with the real port, e.g. `http://127.0.0.1:8000`. */
+  /** URL with the real port, e.g. `http://127.0.0.1:8000`. */
   url: string;
   port: number;
-  /** Takes no new requests, waits for running ones at most LIMITS.drainMs, then closes. */
+  /** Accepts no new requests, waits for running ones for at most LIMITS.drainMs, then closes. */
   stop(): Promise<void>;
 }
 
@@ -23,9 +24,9 @@ interface ListenOptions {
   bodies: Bodies;
   host: string;
   port: number;
-  /** Ends the event streams, so that a stop does not wait for them. */
+  /** Ends the event streams, so that stopping does not wait for them. */
   endStreams(): void;
-  /** How long a connection may stand still. */
+  /** How long a connection may be idle, in ms. */
   keepAliveMs?: number;
 }
 
@@ -33,12 +34,12 @@ interface ListenOptions {
 export function listen(options: ListenOptions): Listening {
   const { gate, bodies, host, port, endStreams, keepAliveMs = LIMITS.keepAliveMs } = options;
   async function serve(request: Request, self: Server<undefined>, segments: number): Promise<Response> {
-    // A handler takes the time that it needs.
+    // A handler may take as long as it needs.
     self.timeout(request, 0);
     const response = await gate(request, { address: self.requestIP(request)?.address ?? "", segments });
     if (isEventStream(response)) return response;
-    // The timer starts again as the client takes the answer. The rest of a refused body is dropped for a
-    // while: a client that only writes gets to read the answer, and a proxy to pass it on.
+    // The timer restarts as the client takes the answer. The rest of a refused body is dropped for a while, so that a
+    // client that only writes can still read the answer, and a proxy can pass it on.
     const ms = bodies.isUnread(request) ? LIMITS.refusedBodyMs : keepAliveMs;
     self.timeout(request, ms / 1_000);
     return response;
@@ -49,14 +50,14 @@ export function listen(options: ListenOptions): Listening {
       hostname: host,
       port,
       development: false,
-      // Outside of development the runtime's default is to share the port: two servers would take turns to answer.
+      // Outside development, the runtime would share the port by default: two servers would answer in turns.
       reusePort: false,
       idleTimeout: keepAliveMs / 1_000,
-      // The gate refuses what is too large, with a problem that proxies pass on; the runtime would only close the connection.
+      // The gate refuses large bodies with a problem that proxies pass on; the runtime would only close the connection.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       routes: routesBySegments(serve),
       fetch: (request, self) => serve(request, self, 0),
-      // Not reached, as the gate does not throw; if it did, nobody would see the runtime's own error page.
+      // Never reached, because the gate does not throw. If it did, this would hide the runtime's own error page.
       error: (error) => problemResponse(toProblem(error).problem, { requestId: "unknown", path: "/" }),
     });
   } catch (error) {

@@ -1,12 +1,13 @@
 /**
- * What a credential is still worth while its request is under way. A body may take minutes and a password waits for
- * its hash, and meanwhile a session is ended, a key revoked, an administrator demoted. So the gate asks again when the
- * body is there, and the store in each transaction of the request, before anything is changed.
+ * Tracks whether a credential is still valid while its request is processed. A body may take minutes, and a password
+ * waits for its hash. Meanwhile a session may end, a key may be revoked, or an administrator demoted. So the gate
+ * checks again when the body has arrived, and the store checks in each transaction of the request, before anything
+ * changes.
  */
 import { unauthorized } from "../core/errors.ts";
 import type { Caller } from "./caller.ts";
 
-/** Whether the credential lives, with the rights that it had when the request came. */
+/** Whether the credential is valid, with the rights that it had when the request came. */
 export const stillHolds = (caller: Caller): boolean => caller.stillValid?.() ?? true;
 
 export function standingOf(caller: Caller) {
@@ -19,11 +20,11 @@ export function standingOf(caller: Caller) {
         "rights_changed",
       );
     },
-    // A request that ends its own rights still finishes.
+    // A request that ends its own rights may still finish.
     changed() {
       over ||= !stillHolds(caller);
     },
-    /** The request is answered: what it left running (a job, a timer) continues in its own right. */
+    /** Called when the request is answered. What it started (a job, a timer) continues in its own right. */
     end(): void {
       over = true;
     },

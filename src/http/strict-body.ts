@@ -1,4 +1,6 @@
-/** Bodies in which an unknown or ill-typed member is an error, not something to be dropped or converted. */
+/**
+ * Reads bodies in which unknown members, or members of a wrong type, are errors instead of being dropped or converted.
+ */
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type FieldError, invalid } from "../core/errors.ts";
@@ -10,8 +12,8 @@ import { fieldName } from "./problem.ts";
 const MAX_ERRORS = 20;
 
 /**
- * @param bytes the body as it came.
- * @throws Problem 400 when it is not JSON, 422 naming each member that is unknown or of the wrong type.
+ * @param bytes the raw body.
+ * @throws Problem 400 when it is not JSON, 422 that names each member that is unknown or of the wrong type.
  */
 export function readStrictly<T extends TSchema>(bytes: Uint8Array | null | undefined, schema: T): Static<T> {
   const body = parseBody(new TextDecoder().decode(bytes ?? undefined));
@@ -27,7 +29,7 @@ export function readStrictly<T extends TSchema>(bytes: Uint8Array | null | undef
   throw invalid(`${fieldName("body", first?.pointer ?? "/")} ${first?.message ?? "is not valid"}.`, errors);
 }
 
-/** The request body of such an operation for the OpenAPI document. */
+/** Describes the body of such an operation for the OpenAPI document. */
 export const strictBody = (schema: TSchema) => ({
   required: true,
   content: { "application/json": { schema: ownJson<Record<string, unknown>>(JSON.stringify(schema)) } },

@@ -1,4 +1,7 @@
-/** One-time, one-minute tickets: how a browser opens the event stream without a long-lived token in an address. */
+/**
+ * One-time tickets, valid for one minute. With them, a browser opens the event stream without a long-lived token in the
+ * URL.
+ */
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../core/clock.ts";
 import { Problem } from "../core/errors.ts";
@@ -12,7 +15,7 @@ export type Tickets = ReturnType<typeof createTickets>;
 export function createTickets(clock: Clock) {
   const held = new Map<string, { caller: Caller; until: number }>();
   return {
-    /** @throws Problem 429 when too many are out. */
+    /** @throws Problem 429 when too many tickets are outstanding. */
     issue(caller: Caller): string {
       const now = clock.monotonic();
       for (const [ticket, { until }] of held) {
@@ -27,7 +30,9 @@ export function createTickets(clock: Clock) {
       held.set(ticket, { caller, until: now + TICKET_SECONDS * 1_000 });
       return ticket;
     },
-    /** The caller that it was issued to, once; undefined for one that is unknown, used or expired. */
+    /**
+     * The caller that the ticket was issued to. Each ticket works once; undefined for an unknown, used or expired one.
+     */
     redeem(ticket: string): Caller | undefined {
       const found = held.get(ticket);
       held.delete(ticket);

@@ -1,7 +1,7 @@
-/** Whether there is anybody left who can administer. Asked wherever a role, an account or a setup may change that. */
+/** Whether anybody is left who can administer. Asked wherever a role, an account or a setup may change that. */
 import type { Store } from "./store.ts";
 
-/** Whether an administrator was ever made, active or not. */
+/** Whether an administrator ever existed, active or not. */
 export const hasAdministrator = ({ statement }: Pick<Store, "statement">): boolean =>
   statement("SELECT 1 FROM users WHERE role = 'admin' LIMIT 1").get() !== undefined;
 

@@ -1,4 +1,4 @@
-/** The audit log of security events. Rows name who did what to which; never a value. */
+/** The audit log of security events. Rows say who did what to which object; they never hold secret values. */
 import { type Clock, timestamp } from "../core/clock.ts";
 import { newId } from "../core/ids.ts";
 import type { Store } from "./store.ts";

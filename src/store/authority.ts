@@ -1,7 +1,7 @@
-/** Whose rights a change depends on: those of the request that it is made for. */
+/** The rights that a change depends on: those of the request it is made for. */
 export interface Authority {
-  /** Called in each transaction that begins while the request runs, first. @throws Problem when the rights are gone. */
+  /** Called first in each transaction that begins while the request runs. @throws Problem when the rights are gone. */
   assertHolds(): void;
-  /** Called in it again, last: the change may itself have ended the rights, as a log-out does. */
+  /** Called last in the same transaction: the change itself may have ended the rights, as a log-out does. */
   changed(): void;
 }

@@ -1,11 +1,11 @@
-/** Where scheduled backups go: a folder that an administrator named. */
+/** Checks the folder for scheduled backups, which an administrator named. */
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { sep } from "node:path";
 import { codeOf } from "../core/errors.ts";
 
 /**
- * What is wrong with that folder, as a sentence; undefined: nothing. It is never made here: where a disk is not mounted, the
- * backups would fill the disk below.
+ * What is wrong with the folder, as a sentence; undefined when it is usable. The folder is never created here: when its
+ * disk is not mounted, the backups would fill the disk below the mount point.
  * @param data the data folder.
  */
 export function wrongBackupFolder(path: string, data: string): string | undefined {

@@ -1,4 +1,4 @@
-/** Writing a backup in a process of its own: copying the database blocks its thread while it runs. */
+/** Writes a backup in a separate process, because copying the database blocks its thread. */
 import { dirname } from "node:path";
 import { isProblem, messageOf, Problem } from "../core/errors.ts";
 import { type BackupReport, bytesToPack, makeFolder, writeBackup } from "./backup.ts";
@@ -18,7 +18,7 @@ export interface BackupWriterOptions {
   progress(report: { files: number; bytes: number; total: number }): void;
 }
 
-/** Runs until its one backup is written, or its parent is gone. */
+/** Runs until its one backup is written, or its parent process is gone. */
 export function runBackupWorker(): void {
   if (!process.send) throw new Error("backup-worker is started by the server, over IPC");
   process.umask(0o077);
@@ -47,8 +47,8 @@ export function runBackupWorker(): void {
 
 /**
  * @param command line of a backup worker.
- * @returns what writes a backup without keys. @throws Problem as `writeBackup`, 500 `backup_killed`; rejects once it is
- * aborted.
+ * @returns a function that writes a backup without keys. @throws Problem as `writeBackup`, 500 `backup_killed`; rejects
+ *   when it is aborted.
  */
 export const createBackupWriter =
   (command: readonly string[], data: string) =>
@@ -69,7 +69,7 @@ export const createBackupWriter =
         },
         onExit(_, code, killedBy) {
           signal.removeEventListener("abort", stop);
-          // Has no effect once it has answered.
+          // Has no effect when the worker has already answered.
           if (signal.aborted) reject(signal.reason);
           else reject(new Problem(500, "backup_killed", killedText(killedBy ?? `exit code ${code}`)));
         },

@@ -1,6 +1,7 @@
 /**
- * A data folder as one archive, also while its server runs: a copy of the database of one moment, then the files. What
- * files the database names were there before it named them, so the copy of it is made first.
+ * Packs a data folder into one archive, also while its server runs: first a copy of the database at one moment, then
+ * the files. Files are stored before the database refers to them, so copying the database first makes every file it
+ * names available.
  */
 import {
   closeSync,
@@ -29,18 +30,18 @@ import { shortDatabase } from "./short-database.ts";
 import { verifyBackup } from "./verify-backup.ts";
 
 const DATABASE = "skep.db";
-/** First in every archive: says what it is. */
+/** The first entry of every archive; it says what the archive is. */
 const LABEL = "backup.json";
 const KEYS = "keys";
 const PARTS = [KEYS, "agents", "vaults", "uploads", "mcp", "projects", "workspaces"];
 
 export interface BackupReport extends Packed {
-  /** Whether it holds the keys without which its secrets cannot be read. */
+  /** Whether the archive holds the keys that are needed to read its secrets. */
   keys: boolean;
 }
 
 interface BackupOptions {
-  /** Leave the keys out, so that the archive alone does not give away the secrets in it. */
+  /** Leaves the keys out, so that the archive alone does not disclose its secrets. */
   withoutKeys: boolean;
   progress?(report: BackupReport): void;
 }
@@ -49,13 +50,13 @@ const failed = (code: string, detail: string) => new Problem(422, code, detail);
 
 const FULL = /^(ENOSPC|EDQUOT|SQLITE_FULL)$/;
 const DENIED = /^(EACCES|EPERM|EROFS|SQLITE_(READONLY|CANTOPEN|PERM)\w*)$/;
-/** Of open files and of memory. */
+/** Codes for a lack of open files or memory. */
 const SHORT = /^(EMFILE|ENFILE|ENOMEM|SQLITE_NOMEM)$/;
 const DISK = /^(EIO|SQLITE_IOERR\w*)$/;
 
 /**
- * What the operating system refused, as a sentence with the remedy; anything else comes back as it is.
- * @param what could not be done, e.g. "The backup cannot be written".
+ * Converts an error of the operating system to a problem with a remedy; other errors are returned unchanged.
+ * @param what says what failed, e.g. "The backup cannot be written".
  */
 function storageFailure(error: unknown, what: string): unknown {
   const code = codeOf(error);
@@ -71,16 +72,16 @@ function storageFailure(error: unknown, what: string): unknown {
   return error;
 }
 
-/** The same where a folder is made: what is missing then is its parent. */
+/** Like `storageFailure`, for creating a folder: then the missing one is its parent. */
 function folderFailure(error: unknown, what: string): unknown {
   if (!/^(ENOENT|ENOTDIR|EEXIST|ELOOP|ENAMETOOLONG)$/.test(codeOf(error) ?? "")) return storageFailure(error, what);
   return failed("no_folder", `${what}: ${messageOf(error).replace(/\.$/, "")}. Name a folder that exists.`);
 }
 
 /**
- * Writes a gzipped tar, for its owner alone; it appears under its name only when it is whole and was read again.
- * @throws Problem 422 without a database in the folder, when the file already exists, or may not be written; 507
- * `disk_full`, 500 `disk_failed`, `backup_damaged`.
+ * Writes a gzipped tar that only its owner can read. It gets its final name only when it is complete and was read back.
+ * @throws Problem 422 when the folder has no database, or the file exists or may not be written; 507 `disk_full`, 500
+ *   `disk_failed`, `backup_damaged`.
  */
 export async function writeBackup(data: string, file: string, options: BackupOptions): Promise<BackupReport> {
   if (!existsSync(join(data, DATABASE)))
@@ -104,7 +105,7 @@ export async function writeBackup(data: string, file: string, options: BackupOpt
   }
 }
 
-/** Content that a backup will hold, bytes; what changes meanwhile is not counted again. */
+/** Size in bytes of the content that a backup will hold; later changes are not counted. */
 export async function bytesToPack(data: string, { withoutKeys }: Pick<BackupOptions, "withoutKeys">): Promise<number> {
   let bytes = statSync(join(data, DATABASE), { throwIfNoEntry: false })?.size ?? 0;
   for (const part of PARTS) if (part !== KEYS || !withoutKeys) bytes += await bytesOfTree(data, part);
@@ -169,9 +170,9 @@ async function packFiles(data: string, database: string, draft: string, options:
 }
 
 /**
- * Puts a backup into an empty or missing folder. Links are made last, and only where a backup has them, so that nothing
- * is written through one.
- * @throws Problem 422 when the folder holds something, or the file is not a whole backup; then the folder stays empty.
+ * Restores a backup into an empty or missing folder. Links are created last, and only those that a backup may hold, so
+ * that nothing is written through a link.
+ * @throws Problem 422 when the folder is not empty, or the file is not a complete backup; then the folder stays empty.
  */
 export async function restoreBackup(file: string, data: string): Promise<BackupReport> {
   if (!existsSync(file)) throw failed("unreadable", `There is no file ${file}.`);
@@ -221,7 +222,7 @@ export async function restoreBackup(file: string, data: string): Promise<BackupR
   }
 }
 
-/** @throws Problem for a name that leads elsewhere, or to what no backup holds. */
+/** @throws Problem for a name that leads outside the folder, or that no backup contains. */
 function placeOf(data: string, name: string): string {
   const segments = name.replace(/\/$/, "").split("/");
   const isOurs = name === DATABASE || PARTS.includes(segments[0]!);
@@ -233,7 +234,7 @@ function placeOf(data: string, name: string): string {
 const notOurs = () =>
   failed("no_backup", "The archive holds a file or link that no backup of Skep holds. Nothing was restored.");
 
-/** By descriptors: none is made through another. */
+/** Creates the links by descriptors, so that no link is created through another. */
 function makeLinks(data: string, links: readonly { path: string; to: string }[]): void {
   using top = openFolder(data);
   for (const { path, to } of links) top.makeLink(path, to);

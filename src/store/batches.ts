@@ -1,4 +1,4 @@
-/** Works on what is added, some at once, one batch after another. */
+/** Processes added items in batches: `atOnce` items in parallel, one batch after another. */
 export function inBatches<T>(work: (item: T) => Promise<void>, atOnce: number) {
   const queue: T[] = [];
   let [running, failures]: [Promise<void> | undefined, unknown[]] = [undefined, []];
@@ -14,7 +14,7 @@ export function inBatches<T>(work: (item: T) => Promise<void>, atOnce: number) {
       queue.push(item);
       running ??= Promise.resolve().then(run);
     },
-    /** Resolves when all that was added has been worked on. @throws the first failure since this was last asked. */
+    /** Resolves when all added items were processed. @throws the first failure since the last call. */
     async done(): Promise<void> {
       while (running) await running;
       const [failure] = failures;

@@ -1,6 +1,7 @@
 /**
- * The in-process event bus: gives subscribers what was committed, in order of ids. A subscriber never holds up a
- * writer, and what it throws is logged. Rows are the truth: a process that dies loses no event, only its delivery.
+ * The in-process event bus: delivers committed events to subscribers in the order of their ids. A subscriber never
+ * blocks a writer, and its errors are logged. The rows are authoritative: when the process dies, no event is lost, only
+ * its delivery.
  */
 import type { EventDefinition, EventOf, SkepEvent } from "../core/events.ts";
 
@@ -8,7 +9,7 @@ type Subscriber = (event: SkepEvent) => void;
 
 export type Bus = ReturnType<typeof createBus>;
 
-/** @param onError receives what a subscriber threw. */
+/** @param onError receives a subscriber's error. */
 export function createBus(onError: (error: unknown, event: SkepEvent) => void) {
   const subscriptions = new Set<{ subscriber: Subscriber; kinds: ReadonlySet<string> | null }>();
   let queue: SkepEvent[] = [];
@@ -59,7 +60,9 @@ export function createBus(onError: (error: unknown, event: SkepEvent) => void) {
       else look();
     });
   return {
-    /** Resolves once `isSo` returns true; called now and after each of these events. @throws what the signal aborts with. */
+    /**
+     * Resolves once `isSo` returns true; it is called now and after each of these events. @throws the signal's reason.
+     */
     until,
     /** Receives every event of these definitions after its commit. @returns unsubscribe. */
     subscribe: <D extends EventDefinition>(
@@ -68,7 +71,7 @@ export function createBus(onError: (error: unknown, event: SkepEvent) => void) {
     ): (() => void) => add(subscriber as Subscriber, new Set(definitions.map(({ kind }) => kind))),
     /** Receives every event. @returns unsubscribe. */
     subscribeAll: (subscriber: Subscriber): (() => void) => add(subscriber, null),
-    /** Takes committed events. Called by the store. */
+    /** Accepts committed events; called by the store. */
     deliver(events: readonly SkepEvent[]): void {
       queue.push(...events);
       if (draining) return;
@@ -78,7 +81,7 @@ export function createBus(onError: (error: unknown, event: SkepEvent) => void) {
     get subscribers() {
       return subscriptions.size;
     },
-    /** Lossy events that a subscriber could not take, by its own count. */
+    /** Number of lossy events that subscribers could not take, as they report it. */
     get dropped() {
       return dropped;
     },

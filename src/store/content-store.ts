@@ -1,4 +1,4 @@
-/** Files by their content: each kept once, under its digest, and never under a name that somebody gave. */
+/** Stores files by their content: each content once, named by its digest and never by a name from outside. */
 import { createHash } from "node:crypto";
 import { link, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ const DIGEST = /^[0-9a-f]{64}$/;
 
 const PIECE = 1024 * 1024;
 
-/** In pieces, so that a large file does not hold up others. */
+/** Hashes in pieces, so that a large file does not block other work. */
 async function digestOf(bytes: Uint8Array): Promise<string> {
   const hash = createHash("sha256");
   for (let at = 0; at < bytes.byteLength; at += PIECE) {
@@ -29,7 +29,7 @@ export function createContentStore(folder: string) {
   return {
     pathOf,
     exists,
-    /** Keeps the bytes. @returns their digest. */
+    /** Stores the bytes. @returns their digest. */
     async put(bytes: Uint8Array): Promise<string> {
       const sha256 = await digestOf(bytes);
       const path = pathOf(sha256);
@@ -46,7 +46,7 @@ export function createContentStore(folder: string) {
       }
       return sha256;
     },
-    /** Keeps a file that is on the disk of the store already, whole and flushed, with that digest; its old name stays. */
+    /** Stores a file that is already on the same disk, complete and flushed, under its digest. Its old name stays. */
     async adopt(path: string, sha256: string): Promise<void> {
       const target = pathOf(sha256);
       await mkdir(dirname(target), { recursive: true, mode: 0o700 });
@@ -55,7 +55,7 @@ export function createContentStore(folder: string) {
       });
     },
     remove: (sha256: string): Promise<void> => rm(pathOf(sha256), { force: true }),
-    /** Digests of all files that were there before that time, ms since the epoch. */
+    /** Digests of all files older than that time, ms since the epoch. Leftovers of interrupted writes are removed. */
     async olderThan(time: number): Promise<string[]> {
       const found: string[] = [];
       for (const part of await readdir(folder).catch(() => []))

@@ -1,4 +1,6 @@
-/** The data folder: its parts, and the keys in it, made at first need. All of it is for its owner alone. */
+/**
+ * The data folder: its parts, and the keys in it, which are created when first needed. Only its owner can access it.
+ */
 import { randomBytes } from "node:crypto";
 import {
   closeSync,
@@ -20,12 +22,12 @@ import { closeToOthers } from "./private-folder.ts";
 export type DataFolder = ReturnType<typeof openDataFolder>;
 
 const PARTS = ["agents", "projects", "workspaces", "vaults", "uploads", "backups", "keys", "cache", "mcp"];
-/** What may be in a folder before its first start besides its parts: files of ours, of the file system, of people. */
+/** Names that may exist besides the parts before the first start: files of ours, of the file system, of people. */
 const HARMLESS = /^(\..*|README.*|lost\+found|setup-token|server\.json.*|skep\..*)$/i;
 
 const badFolder = (detail: string) => new Problem(422, "bad_data_folder", `${detail} Name another with --data.`);
 
-/** @throws Problem 422 when the folder is not ours to fill: somebody else's database, or something that is not Skep's. */
+/** @throws Problem 422 when the folder is not ours: somebody else's database, or other content that is not Skep's. */
 function assertOurs(root: string): void {
   if (!existsSync(root)) return;
   const found = statSync(join(root, "skep.db"), { throwIfNoEntry: false });
@@ -39,8 +41,9 @@ function assertOurs(root: string): void {
 }
 
 /**
- * Makes what is missing, and closes the rest to other users. What is made in it later is closed by the process's umask.
- * @throws Problem 422 `bad_data_folder` when it cannot be written or is somebody else's.
+ * Creates what is missing, and removes other users' rights to the rest. Later files are protected by the process's
+ * umask.
+ * @throws Problem 422 `bad_data_folder` when it cannot be written, or belongs to somebody else.
  */
 export function openDataFolder(root: string) {
   const isNew = !existsSync(join(root, "skep.db"));
@@ -63,14 +66,20 @@ export function openDataFolder(root: string) {
     uploads: part("uploads"),
     backups: part("backups"),
     cache: part("cache"),
-    /** A folder of each tool server that runs here. */
+    /** Holds a folder for each tool server that runs here. */
     mcp: part("mcp"),
-    /** True when `openDataFolder` made it. */
+    /** True when there was no database yet. */
     isNew,
-    /** What other users had rights to when it was opened, as paths from the root; what of it they still have. */
+    /**
+     * Paths from the root to which other users had rights when it was opened; `failed`: those that could not be closed
+     * to them.
+     */
     exposed: closeToOthers(root),
     hasKey: (name: string): boolean => existsSync(join(root, "keys", name)),
-    /** 32 random bytes kept under keys/NAME; made at the first call. @throws Problem 422 `bad_key` when the file holds none. */
+    /**
+     * 32 random bytes stored in keys/NAME, created at the first call. @throws Problem 422 `bad_key` when the file holds
+     * no key.
+     */
     key(name: string): Uint8Array {
       const path = join(root, "keys", name);
       if (!existsSync(path)) makeKey(path);
@@ -86,21 +95,21 @@ export function openDataFolder(root: string) {
   };
 }
 
-/** What the loss of a key means. */
+/** What the loss of each key means. */
 const LOST: Readonly<Record<string, string>> = {
   "signing.key": "everybody logs in again",
   "secrets.key": "stored secrets and provider keys must be entered again",
   "engine-token.key": "a new engine token is made",
 };
 
-/** The file is there whole or not at all, whenever the machine stops. */
+/** Creates a key file. It exists completely or not at all, even if the machine stops. */
 function makeKey(path: string): void {
   const draft = `${path}.${process.pid}`;
   const file = openSync(draft, "w", 0o600);
   try {
     writeSync(file, `${randomBytes(32).toString("hex")}\n`);
     fsyncSync(file);
-    // Unlike a rename this leaves a key alone that another process made meanwhile.
+    // Unlike a rename, a link fails when another process has created the key meanwhile.
     linkSync(draft, path);
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;

@@ -1,6 +1,6 @@
 /**
- * The database's file. It is there whole or not at all, whenever the machine stops, so one that is empty was never created:
- * it was lost, and is never taken for that of a new instance.
+ * The database's file. It exists completely or not at all, even if the machine stops while it is created. So an empty
+ * file means lost content, and is never treated as a new instance.
  */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
@@ -9,7 +9,7 @@ import { Problem } from "../core/errors.ts";
 import { RESTORE } from "./damage.ts";
 import { newDatabase } from "./new-database.ts";
 
-/** Makes the database where there is none. @throws Problem 409 `database_empty`, `database_incomplete`. */
+/** Creates the database when there is none. @throws Problem 409 `database_empty`, `database_incomplete`. */
 export function ensureDatabase(path: string): void {
   const name = basename(path);
   if (existsSync(path)) {
@@ -23,7 +23,7 @@ export function ensureDatabase(path: string): void {
   writeFileSync(draft, newDatabase(), { mode: 0o644 });
   const db = new Database(draft);
   try {
-    // Nothing depends on the draft until it has its name: it is brought to the disk once, as a whole.
+    // Nothing depends on the draft until it is renamed, so it is synced to disk once, as a whole.
     db.pragma("synchronous = OFF");
     db.pragma("journal_mode = MEMORY");
     db.prepare("UPDATE migrations SET applied_at = ?").run(new Date().toISOString());

@@ -1,4 +1,4 @@
-/** Every table has an answer to: what becomes of its rows when what they belong to is deleted? */
+/** For every table it is decided what happens to its rows when the object they belong to is deleted. */
 import { afterAll, expect, test } from "bun:test";
 import Database from "better-sqlite3";
 import { DELETION_PLAN, type Reach } from "./deletion-plan.ts";
@@ -10,7 +10,7 @@ afterAll(() => void sqlite.close());
 
 const named = (condition: string) =>
   sqlite.prepare<[], string>(`SELECT name FROM sqlite_master WHERE type = 'table' AND ${condition}`).pluck().all();
-/** Parts of an index of texts are tables as well. */
+/** The internal tables of a text index are listed as tables, too. */
 const indexes = named("sql LIKE 'CREATE VIRTUAL TABLE%'");
 const isPart = (table: string) => indexes.some((index) => table !== index && table.startsWith(`${index}_`));
 const tables = named("name NOT LIKE 'sqlite_%'").filter((table) => !isPart(table));
@@ -62,7 +62,7 @@ test("a column that names a run, session, project or user is answered for, or th
         if (column.test(name) && !fate.with && !fate.stays && !fate.goes?.[reach] && !fate.loses?.of[reach])
           left.push(`${table}.${name}`);
   }
-  // They go with the runs and sessions of that project or user.
+  // These rows are deleted with the runs and sessions of that project or user.
   expect(left.sort()).toEqual(BY_RUNS_AND_SESSIONS);
 });
 

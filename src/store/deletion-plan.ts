@@ -1,30 +1,36 @@
 /**
- * What happens to the rows of each table when a run, a session, a project or a user is deleted with everything: the one list
- * that names every table. A table that is missing in it fails a test (`deletion-plan.test.ts`).
+ * What happens to the rows of each table when a run, a session, a project or a user is deleted with everything. It is
+ * the one list that names every table; a missing table fails a test (`deletion-plan.test.ts`).
  *
- * The order is that of the deletion: what a row is found by goes after it. Sums, counts and audit entries stay; they hold no text.
+ * Tables are in the order of deletion: rows that are needed to find others come later. Sums, counts and audit entries
+ * stay; they hold no text.
  */
 
-/** What is deleted. In conditions `@id` is its id. A run's sessions, and those below a session, are deleted as sessions. */
+/**
+ * What is deleted; in conditions, `@id` is its id. The sessions of a run, and those below a session, are each deleted
+ * as sessions.
+ */
 export type Reach = "run" | "session" | "project" | "user";
 
 type Conditions = Partial<Record<Reach, string>>;
 
 interface Fate {
-  /** Rows that are deleted. */
+  /** Conditions for rows that are deleted. */
   goes?: Conditions;
-  /** Rows that stay and lose these columns. */
+  /** Rows that stay, and the columns that are cleared in them. */
   loses?: { columns: string; of: Conditions };
-  /** Rows go with those of this table, by a reference or a trigger. */
+  /** The table with whose rows these are deleted, by a reference or a trigger. */
   with?: string;
-  /** Why rows stay, or who else removes them. */
+  /** Why rows stay, or which other code removes them. */
   stays?: string;
-  /** One run or session may have very many rows, so they are removed in pieces. The table has row ids. */
+  /**
+   * True when one run or session may have very many rows, so that they are removed in pieces. The table has row ids.
+   */
   isLarge?: true;
 }
 
 const OF_EXECUTIONS = "execution_id IN (SELECT id FROM executions WHERE session_id = @id)";
-/** What this session alone holds. */
+/** Attachments that only this session holds. */
 const HELD_ALONE = `id IN (SELECT attachment_id FROM attachment_holds WHERE session_id = @id) AND NOT EXISTS
   (SELECT 1 FROM attachment_holds AS held WHERE held.attachment_id = attachments.id AND held.session_id <> @id)`;
 

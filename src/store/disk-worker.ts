@@ -1,6 +1,6 @@
 /**
- * Who takes what on the disk, measured in a process of its own: it reads whole tables and walks every folder. Sizes of texts
- * are those of their bytes; what the database needs around them is in `database`.
+ * Measures how much disk space everybody and everything uses. It reads whole tables and walks every folder, so it runs
+ * in a separate process. Texts are counted by their bytes; SQLite's overhead around them is part of `database`.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ export interface DiskUsage {
   kinds: { kind: string; count: number; bytes: number }[];
   users: { user_id: string | null; bytes: number }[];
   projects: { project_id: string; name: string | null; bytes: number }[];
-  /** The runs, chats and other sessions that take most. */
+  /** The runs, chats and other sessions that use most. */
   largest: { id: string; bytes: number }[];
 }
 
@@ -25,9 +25,9 @@ export interface OldItem {
   project_id: string | null;
 }
 export interface OldHistory {
-  /** The oldest, at most `most`, without which the rest is below the limit. */
+  /** The oldest items that exceed the limit, at most `most` of them. */
   items: OldItem[];
-  /** Of those and of all others that are too many. */
+  /** Number and size of all items that exceed the limit, including those not in `items`. */
   count: number;
   bytes: number;
 }
@@ -40,7 +40,7 @@ type Reply = { answer: unknown } | { broken: string };
 const TIME_LIMIT_MS = 30 * 60_000;
 const LARGEST = 20;
 
-/** Bytes of each session's texts and events, by the run or the root that they belong to. */
+/** Bytes of each session's texts, summed by the run or root session that it belongs to. */
 const ROOTS = `CREATE TEMP TABLE said AS
   SELECT coalesce(s.run_id, root.run_id, s.root_id) AS id, coalesce(s.run_id, root.run_id) IS NOT NULL AS is_run, sum(of.bytes) AS bytes
   FROM (
@@ -53,7 +53,7 @@ const EVENTS = `CREATE TEMP TABLE told AS
   SELECT coalesce(run_id, session_id, swarm_id) AS id, user_id, project_id, sum(octet_length(data)) AS bytes, count(*) AS rows
   FROM events GROUP BY 1, 2, 3`;
 
-/** Runs until its one order is carried out, or its parent is gone. */
+/** Runs until its one order is carried out, or its parent process is gone. */
 export function runDiskWorker(): void {
   if (!process.send) throw new Error("disk-worker is started by the server, over IPC");
   process.on("disconnect", () => process.exit(0));
@@ -74,7 +74,7 @@ async function carryOut(order: DiskOrder): Promise<DiskUsage | OldHistory> {
 
 const filesIn = (path: string): string[] => (existsSync(path) ? readdirSync(path) : []);
 
-/** Bytes of each folder in that folder. */
+/** Bytes of each folder inside this folder. */
 async function sizesIn(path: string): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
   for (const name of filesIn(path)) sizes.set(name, (await sizeOfFolder(path, name))?.bytes ?? 0);
@@ -171,7 +171,10 @@ async function usageOf(db: Database.Database, data: string): Promise<DiskUsage> 
   };
 }
 
-/** Everything of that kind that has ended and is not kept, the newest first, until the limit is passed. */
+/**
+ * Finds the oldest items of one kind that exceed the limit. Counted from the newest, once the sum exceeds the limit,
+ * items that have ended and are not marked to be kept are listed.
+ */
 async function tooLarge(
   db: Database.Database,
   { data, of, bytes: limit, most }: Extract<DiskOrder, { ask: "too-large" }>,
@@ -212,7 +215,7 @@ const total = (sizes: ReadonlyMap<string, number>): number =>
 
 export type DiskAsker = ReturnType<typeof createDiskAsker>;
 
-/** @param command line of a disk worker. What it answers rejects when the process fails, is too slow, or once aborted. */
+/** @param command line of a disk worker. Its answers reject when the process fails, is too slow, or is aborted. */
 export function createDiskAsker(command: readonly string[], data: string) {
   const ask = <Answer>(order: DiskOrder, signal?: AbortSignal): Promise<Answer> =>
     new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Reading the durable event log, and keeping it bounded. */
+/** Reads the durable event log, and limits its size. */
 
 import { timestamp } from "../core/clock.ts";
 import type { EventDefinition, EventOf, EventRefs, SkepEvent } from "../core/events.ts";
@@ -23,12 +23,15 @@ interface EventRow extends Required<{ [K in keyof EventRefs]: string | null }> {
   data: string;
 }
 
-/** An event whose data is still the JSON of its row. */
+/** An event whose data is still the JSON text of its row. */
 export type RawEvent = Omit<SkepEvent, "data"> & { data: string };
 
 interface EventPage {
   events: SkepEvent[];
-  /** Where the next page begins; null when the log was read to its start. A page may be empty and still continue. */
+  /**
+   * Where the next page begins; null when the log was read to its start. A page may be empty although the log
+   * continues.
+   */
   before: number | null;
 }
 
@@ -56,9 +59,9 @@ function rawOf(row: EventRow): RawEvent {
 const whole = (event: RawEvent): SkepEvent => ({ ...event, data: ownJson<SkepEvent["data"]>(event.data) });
 const present = (row: EventRow): SkepEvent => whole(rawOf(row));
 
-/** References that have an index: other filters are looked at row by row. */
+/** References that have an index; other filters are checked row by row. */
 const INDEXED = ["run_id", "session_id", "swarm_id"] as const;
-/** What one page looks through at most: rows, and characters of their data. Keeps the event loop free. */
+/** The most that one page reads: rows, and characters of their data. This keeps the event loop free. */
 const PAGE_ROWS = 5_000;
 const PAGE_CHARACTERS = 2_000_000;
 const CHUNK_ROWS = 250;
@@ -93,10 +96,10 @@ export function createEventLog(store: Store) {
   return {
     /** Newest id, 0 when there is none. */
     lastId,
-    /** Newest id of a session's events of these kinds, 0 when there is none. */
+    /** Newest id of a session's events of these kinds; 0 when there is none. */
     lastOf: (sessionId: string, kinds: readonly string[]): number =>
       Number(newest.get(sessionId, JSON.stringify(kinds)) ?? 0),
-    /** Oldest id still kept; `lastId() + 1` when none is. */
+    /** Oldest id still stored; `lastId() + 1` when the log is empty. */
     firstId: (): number => Number(first.get() ?? lastId() + 1),
     /** Events after `after`, oldest first, at most `limit`. */
     read,
@@ -104,7 +107,7 @@ export function createEventLog(store: Store) {
     // What is stored of a kind was checked by its definition.
     readOf: <D extends EventDefinition>(definitions: readonly D[], after: number, limit: number): EventOf<D>[] =>
       read(after, limit, { kinds: definitions.map(({ kind }) => kind) }) as EventOf<D>[],
-    /** Events before `start`, newest first, a bounded part of the log at a time. */
+    /** Events before `start`, newest first. Each call reads a limited part of the log. */
     page(start: number | undefined, limit: number, filter: EventFilter, fits: (event: RawEvent) => boolean): EventPage {
       const events: SkepEvent[] = [];
       const own = INDEXED.filter((name) => filter[name] !== undefined);
@@ -130,17 +133,20 @@ export function createEventLog(store: Store) {
       }
       return { events, before };
     },
-    /** Gives a user's events to another user, or to administrators only. */
+    /** Transfers a user's events to another user, or to administrators only. */
     handOver(from: string, to: string | null): void {
-      // Null would make them everybody's: without a new owner they keep the deleted user's id.
+      // With null, everybody could read them. Without a new owner they keep the deleted user's id.
       if (to === null) return;
       store.write(() => sqlite.prepare("UPDATE events SET user_id = ? WHERE user_id = ?").run(to, from));
     },
-    /** Removes some of what is older than that time, ms since the epoch, or too many. @returns whether there may be more. */
+    /**
+     * Removes some events that are older than that time (ms since the epoch) or beyond the limit. @returns whether
+     * there may be more.
+     */
     prune(before: number): boolean {
       const oldest = lastId() - LIMITS.eventKeepRows;
-      // The lower its id, the older an event: the first ones say whether there is anything to do. Those that were written
-      // while the clock was ahead hold back what follows until their time has come or there are too many events.
+      // Lower ids are older events, so the first ones tell whether there is anything to do. Events that were written
+      // while the clock was ahead delay those after them, until their time has come or there are too many events.
       const remove = sqlite.prepare(
         `DELETE FROM events WHERE id IN (SELECT id FROM events ORDER BY id LIMIT ${LIMITS.pruneRows})
            AND (id <= ? OR at < ?)`,

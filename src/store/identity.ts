@@ -1,11 +1,12 @@
 /**
- * Which instance this is. Its id is on everything that it starts outside of its folder: containers, networks, processes. Two
- * servers with one id would remove each other's, so a copy of a data folder gets an id of its own, and stands by until
- * an administrator activates it: the original may still be at work, and both would act on the same routines, webhooks and runs.
+ * Identifies this instance. Its id marks everything that it starts outside its folder: containers, networks, processes.
+ * Two servers with the same id would remove each other's. So a copy of a data folder gets its own id and stands by
+ * until an administrator activates it. The original may still be running, and both would act on the same routines,
+ * webhooks and runs.
  *
- * A folder knows itself by the file numbers (inodes) of its root and its database. They stay when the folder is renamed or
- * the machine restarts, and are others in what `cp`, `rsync` or an archive made. A clone of a whole disk keeps them; only
- * what `skep restore` wrote is always known to be a copy.
+ * A folder recognizes itself by the file numbers (inodes) of its root and its database. They survive renaming the
+ * folder and restarting the machine, but differ in copies made by `cp`, `rsync` or an archive. A clone of a whole disk
+ * keeps them; only what `skep restore` wrote is always recognized as a copy.
  */
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -23,7 +24,7 @@ const SELECT = "SELECT value FROM facts WHERE name = ?";
 const KEEP = "INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 const DROP = "DELETE FROM facts WHERE name = ?";
 
-/** The numbers of the folder and of its database; undefined for a database that is no file. */
+/** The inodes of the folder and of its database; undefined when the database is not a file. */
 function placeOf(database: string): string | undefined {
   const file = statSync(database, { throwIfNoEntry: false, bigint: true });
   return file && `${statSync(dirname(database), { bigint: true }).ino}.${file.ino}`;
@@ -36,7 +37,7 @@ interface Identity {
   standby: Standby;
 }
 
-/** Reads who we are, and notices a copy. To be called before anything is done outside of the folder. */
+/** Reads the instance's id, and detects a copy. Call it before anything is done outside the folder. */
 export function identify(store: Store, clock: Clock): Identity {
   const read = (name: string): string | undefined => store.statement<{ value: string }>(SELECT).get(name)?.value;
   const keep = (name: string, value: string): void => void store.statement(KEEP).run(name, value);
@@ -65,15 +66,15 @@ function createStandby(read: () => string | null, end: () => void) {
   const waiting = new Set<() => void>();
   let since = read();
   return {
-    /** When this instance was found to be a copy that is not activated; null when it works. */
+    /** Since when this instance is a copy that has not been activated; null when it is active. */
     since: (): string | null => since,
-    /** Runs `act` now, or once the instance is activated. @returns a function that forgets it. */
+    /** Runs `act` now, or once the instance is activated. @returns a function that cancels it. */
     whenActive(act: () => void): () => void {
       if (since === null) act();
       else waiting.add(act);
       return () => void waiting.delete(act);
     },
-    /** @returns false when it was active already. */
+    /** @returns false when the instance was already active. */
     activate(): boolean {
       if (since === null) return false;
       end();
@@ -87,7 +88,7 @@ function createStandby(read: () => string | null, end: () => void) {
 
 /**
  * Marks a folder that was just restored, before any server works on it.
- * @param isActive it takes the place of the original at once; else it stands by.
+ * @param isActive whether it replaces the original immediately; else it stands by.
  */
 export function markRestored(data: string, { isActive }: { isActive: boolean }): void {
   using db = shortDatabase(join(data, "skep.db"), { fileMustExist: true });
@@ -99,7 +100,7 @@ export function markRestored(data: string, { isActive }: { isActive: boolean }):
   })();
 }
 
-/** What a request is answered that the original may answer as well. */
+/** The answer to requests that the original server may also answer. */
 export const standbyProblem = (): Problem =>
   unavailable(
     "standby",

@@ -1,4 +1,4 @@
-/** The instance's own keys: from the configuration, else made at first need and kept in the data folder. */
+/** The instance's own keys: from the configuration, or created when first needed and stored in the data folder. */
 import { randomBytes } from "node:crypto";
 import type { Config } from "../core/config.ts";
 import { isLoopback } from "../core/config.ts";
@@ -16,11 +16,11 @@ export function instanceKeys({ config, folder, log }: { config: Config; folder: 
     log.warn(
       "SECRET_ENCRYPTION_KEY is not 64 hexadecimal digits; it is stretched with HKDF-SHA-256. Better: openssl rand -hex 32",
     );
-  // A key that is not valid is reported now, not at its first use.
+  // An invalid key is reported now instead of at its first use.
   if (!given && !secretKeyEphemeral && folder.hasKey("secrets.key")) folder.key("secrets.key");
   let ephemeral: Uint8Array | undefined;
   return {
-    /** Key of everything sealed at rest. */
+    /** Key for everything that is sealed at rest. */
     secretsKey(): Uint8Array {
       if (given) return keyFromText(given);
       if (secretKeyEphemeral) {
@@ -35,8 +35,12 @@ export function instanceKeys({ config, folder, log }: { config: Config; folder: 
     },
     /** Key that signs access tokens. */
     signingKey: (): Uint8Array => folder.key("signing.key"),
-    /** Undefined only where this machine alone gets in without a credential, and ENGINE_INTERNAL_TOKEN is not set. */
-    // A server that others reach, through a proxy too, never leaves the plaintext endpoint open because it has no token.
+    /**
+     * Undefined only when no other machine can reach the server, no credential is required, and ENGINE_INTERNAL_TOKEN
+     * is not set.
+     */
+    // If other machines can reach the server, also through a proxy, it always has a token, so the plaintext endpoint is
+    // never open.
     engineToken:
       config.engineInternalToken ??
       (isLoopback(config.host) && !config.authRequired

@@ -1,4 +1,4 @@
-/** An upgrade that is killed, at whichever migration, changes nothing: the next start makes it whole. */
+/** An upgrade that is killed at any migration changes nothing, and the next start completes it. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,7 +29,7 @@ function oldDatabase(name: string): string {
   return path;
 }
 
-/** Upgrades in a process that is killed right after the statements of that migration. */
+/** Upgrades in a process that is killed right after the statements of this migration. */
 async function upgradeKilledAfter(path: string, migration: string): Promise<void> {
   const script = `
     import Database from "better-sqlite3";
@@ -44,7 +44,7 @@ async function upgradeKilledAfter(path: string, migration: string): Promise<void
   expect([child.signalCode, said]).toEqual(["SIGKILL", ""]);
 }
 
-/** Schema and every row, but for when migrations were applied. */
+/** The schema and every row, except the times at which migrations were applied. */
 function contentOf(db: Database.Database): unknown {
   const tables = db
     .prepare<[], { name: string; sql: string }>(

@@ -1,7 +1,7 @@
 /**
- * One process per data folder. The lock is the kernel's, on the folder itself, so that there is no file whose removal
- * would lose it; it is freed when the process dies, however it dies. A program that it was just starting when it was
- * killed holds the folder open until it runs, so a lock that is held is waited for a little.
+ * Allows one process per data folder. The lock is a kernel lock on the folder itself, so there is no lock file that
+ * somebody could remove. It is released when the process dies for any reason. A program that was just being started
+ * when the process was killed keeps the folder open until it runs, so a held lock is waited for briefly.
  */
 import { dlopen, FFIType, type Pointer, read } from "bun:ffi";
 import { closeSync, constants, openSync } from "node:fs";
@@ -17,9 +17,9 @@ const PATIENCE_MS = 2_000;
 const WAIT_MS = 20;
 
 /**
- * Takes the folder.
- * @param patienceMs how long a lock that is held is waited for.
- * @returns a function that gives it back.
+ * Locks the folder.
+ * @param patienceMs how long to wait for a lock that is held.
+ * @returns a function that releases it.
  * @throws Problem 409 `data_in_use`, 422 `bad_data_folder`.
  */
 export function lockDataFolder(folder: string, patienceMs = PATIENCE_MS): () => void {
@@ -51,7 +51,7 @@ export function lockDataFolder(folder: string, patienceMs = PATIENCE_MS): () => 
 
 const isHeld = (code: string | undefined): boolean => code === "EAGAIN" || code === "EWOULDBLOCK";
 
-/** @returns the system's code when the lock could not be taken. */
+/** @returns the system's error code when the lock could not be taken. */
 function flock(descriptor: number): string | undefined {
   const { lock, errno } = openLibrary();
   if (lock(descriptor, EXCLUSIVE | AT_ONCE) === 0) return undefined;
@@ -61,11 +61,11 @@ function flock(descriptor: number): string | undefined {
 
 interface Library {
   lock(descriptor: number, how: number): number;
-  /** Address of the last error's number. */
+  /** Address of the last error number. */
   errno(): number;
 }
 
-/** @throws Error without a C library. */
+/** @throws Error when there is no C library. */
 function openLibrary(): Library {
   const functions = {
     flock: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },

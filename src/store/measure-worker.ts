@@ -1,4 +1,4 @@
-/** Measuring folders that agents write, in a process of its own: walking a large tree would hold up others. */
+/** Measures folders that agents write, in a separate process, because walking a large tree would block other work. */
 import { openFolder } from "../working-copy/folder.ts";
 import { walkBeneath } from "../working-copy/walk.ts";
 
@@ -9,16 +9,16 @@ export interface FolderSize {
 }
 
 interface Order {
-  /** Path of the folder that holds the others. */
+  /** Path of the folder that contains the folders to measure. */
   folder: string;
   names: readonly string[];
 }
 
-/** More files are not counted: what is over any limit needs no exact number. */
+/** Counting stops here: beyond every limit, an exact number is not needed. */
 const MOST_FILES = 5_000_000;
 const TIME_LIMIT_MS = 600_000;
 
-/** Runs until its one order is carried out, or its parent is gone. */
+/** Runs until its one order is carried out, or its parent process is gone. */
 export function runMeasureWorker(): void {
   if (!process.send) throw new Error("measure-worker is started by the server, over IPC");
   process.on("disconnect", () => process.exit(0));
@@ -28,7 +28,7 @@ export function runMeasureWorker(): void {
   });
 }
 
-/** Links count as files and are not followed. @returns undefined where there is no such folder. */
+/** Links count as files and are not followed. @returns undefined when there is no such folder. */
 export async function sizeOfFolder(parent: string, name: string): Promise<FolderSize | undefined> {
   const size: FolderSize = { name, files: 0, bytes: 0 };
   try {
@@ -43,15 +43,15 @@ export async function sizeOfFolder(parent: string, name: string): Promise<Folder
         if (size.files >= MOST_FILES) return size;
       }
   } catch {
-    // It was removed, or replaced by a link, meanwhile: the next time tells.
+    // A folder was removed, or replaced by a link, meanwhile. The next measurement will be right.
   }
   return size;
 }
 
 /**
  * @param command line of a measure worker.
- * @returns what measures folders of `parent`: `found` gets each in turn, null for one that is not there. Rejects when the
- * process fails, is too slow, or once it is aborted.
+ * @returns a function that measures folders of `parent`. `found` gets each in turn, with null for a missing one.
+ *   Rejects when the process fails, is too slow, or is aborted.
  */
 export const createMeasuring =
   (command: readonly string[], parent: string) =>

@@ -1,4 +1,7 @@
-/** Brings a database to this version: forward only, after a copy, all or nothing. Refuses one that it cannot continue. */
+/**
+ * Migrates a database to this version: forward only, after a copy, in one transaction. Refuses a database that it
+ * cannot migrate.
+ */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type Database from "better-sqlite3";
@@ -11,11 +14,11 @@ const COPIES_KEPT = 5;
 interface Comparison {
   /** Migrations that the database lacks. */
   missing: Migration[];
-  /** Why this version cannot use the database; null: it can. */
+  /** Why this version cannot use the database; null when it can. */
   refusal: Problem | null;
 }
 
-/** Compares the migrations that were applied to a database with those of this version, without changing it. */
+/** Compares the migrations applied to a database with those of this version, without changing it. */
 export function compareMigrations(db: Database.Database, migrations: readonly Migration[] = MIGRATIONS): Comparison {
   const applied = new Set(db.prepare<[], string>("SELECT name FROM migrations").pluck().all());
   const known = new Set(migrations.map(({ name }) => name));
@@ -28,11 +31,11 @@ export function compareMigrations(db: Database.Database, migrations: readonly Mi
 }
 
 /**
- * Applies what is missing.
- * @param copies folder for the copy made before an existing database is changed; null makes none.
- * @returns the names applied.
+ * Applies the missing migrations.
+ * @param copies folder for the copy that is made before an existing database changes; null: no copy.
+ * @returns the names of the applied migrations.
  * @throws Problem 409 `database_newer` when the database has a migration that this version does not know,
- * `database_too_old` when it is of a build from before the first release and not up to that.
+ *   `database_too_old` when a build from before the first release wrote it and not all of its steps were applied.
  */
 export function migrate(
   db: Database.Database,

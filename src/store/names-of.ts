@@ -1,17 +1,17 @@
-/** What ids are called now, for administrators: in the audit log, and where the disk is shown. */
+/** Looks up the current names for ids, for administrators: in the audit log, and where disk usage is shown. */
 import { ID_PREFIXES } from "../core/ids.ts";
 import type { Store } from "./store.ts";
 
 const NAME_CHARACTERS = 200;
 
-/** Actors that are agents at work: `execution:exe_…`. */
+/** Prefix of actors that are executions: `execution:exe_…`. */
 const EXECUTION = "execution:";
 
-/** Where names are, by the prefix of their ids. A run is called by its task. */
+/** Queries for names, by the prefix of the ids. A run's name is its task. */
 const SOURCES: Record<string, string> = {
   [ID_PREFIXES.user]: "SELECT id, display_name AS name FROM users",
   [ID_PREFIXES.run]: `SELECT id, substr(task_description, 1, ${NAME_CHARACTERS}) AS name FROM runs`,
-  // An agent at work is called by its id.
+  // An execution's name is the id of its agent.
   [ID_PREFIXES.execution]: "SELECT id, agent_id AS name FROM executions",
   [ID_PREFIXES.project]: "SELECT id, name FROM projects",
   [ID_PREFIXES.secret]: "SELECT id, name FROM secrets",
@@ -21,7 +21,9 @@ const SOURCES: Record<string, string> = {
   [ID_PREFIXES.codehostRule]: "SELECT id, name FROM codehost_rules",
 };
 
-/** @param ids of one page. @returns the name of one of them; null for what has none, or is gone. */
+/**
+ * @param ids the ids of one page. @returns a function that gives the name for an id; null when it has none, or is gone.
+ */
 export function namesOf(statement: Store["statement"], ids: readonly string[]): (id: string) => string | null {
   const idOf = (id: string) => (id.startsWith(EXECUTION) ? id.slice(EXECUTION.length) : id);
   const byPrefix = Map.groupBy(new Set(ids.map(idOf)), (id) => id.slice(0, Math.max(0, id.indexOf("_"))));

@@ -1,13 +1,13 @@
 /**
- * The database of a new instance, with every migration. To run them on an empty one takes a sixth of a first start, so it is
- * made once: by the build for the executable, in which this module is another one (scripts/new-database.ts); run from the
- * sources, by the first store of a process. Tests open many.
+ * The database of a new instance, with every migration applied. Migrating an empty one takes a sixth of a first start,
+ * so it is created only once: for the executable by the build, which replaces this module (`scripts/new-database.ts`);
+ * when run from source, by the first store of a process. Tests open many.
  */
 import { lazy } from "../core/lazy.ts";
 import { migrate } from "./migrate.ts";
 import { shortDatabase } from "./short-database.ts";
 
-/** Its bytes. Whoever writes them to a file sets the times at which its migrations were applied. */
+/** The database's bytes. Whoever writes them to a file must set the times at which its migrations were applied. */
 export const newDatabase = lazy((): Buffer => {
   using db = shortDatabase(":memory:");
   db.pragma("auto_vacuum = INCREMENTAL");

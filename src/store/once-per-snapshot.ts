@@ -1,8 +1,8 @@
 import type { TextFolder } from "./text-folder.ts";
 
 /**
- * What is made of files of a folder, by key: in a snapshot once for each key until something is written, outside of one
- * each time. Callers share what is made and do not change it.
+ * Caches what `make` derives from files of a folder, by key. Inside a snapshot, `make` runs once per key until
+ * something is written; outside, it runs every time. Callers share the result and must not change it.
  */
 export function oncePerSnapshot<T>(folder: Pick<TextFolder, "moment">, make: (key: string) => T): (key: string) => T {
   const made = new WeakMap<object, Map<string, T>>();

@@ -1,5 +1,5 @@
 /**
- * Parts of a data folder, as entries of an archive. Agents and tool servers may be at work in their folders meanwhile:
+ * Packs parts of a data folder into an archive. Agents and tool servers may be writing in their folders meanwhile. So
  * everything is reached by descriptors, no link is followed, and what vanishes or becomes a link is left out.
  */
 import { createReadStream } from "node:fs";
@@ -11,31 +11,35 @@ import { joined, walkBeneath } from "../working-copy/walk.ts";
 
 export interface Packed {
   files: number;
-  /** Of the content, before it was packed. */
+  /** Bytes of the content before compression. */
   bytes: number;
-  /** Links and files that a backup does not hold or that could not be read, as paths in the data folder; the first 100. */
+  /**
+   * Paths in the data folder of links and files that a backup does not hold or that could not be read; the first 100.
+   */
   left_out: string[];
 }
 
 const MAX_NAMED = 100;
-/** What becomes of a file that its agent removes or replaces at this moment, and what is neither file nor folder. */
+/** Errors for a file that is just being removed or replaced, and for what is neither a file nor a folder. */
 const NOT_THERE = /^(ENOENT|ENOTDIR|EISDIR|ELOOP|ENXIO|EINVAL)$/;
-/** An agent may close its files to the server, or make names that are too long: that is no reason to have no backup. */
+/**
+ * Errors that an agent can cause, by denying access to its files or by too long names. They must not prevent a backup.
+ */
 const CLOSED_BY_AGENT = /^(EACCES|EPERM|ENAMETOOLONG)$/;
-/** Below these only agents and tool servers work, and the server follows no link. */
+/** Only agents and tool servers work below these folders, where the server follows no links. */
 const WORKING_COPY = /^(workspaces\/[^/]+|projects\/[^/]+\/workspace|mcp\/[^/]+)\/./;
-/** People may order their own files by links, which the server follows as far as they stay inside. */
+/** People may organize their own files by links, which the server follows as long as they stay inside. */
 const PEOPLE = /^(agents|vaults)\/./;
 
 /**
- * Whether a backup may hold this link: anywhere an agent works, and among files of people where it leads to their own
- * part of the folder. The server reads and writes all other folders by their paths, which must lead nowhere else.
+ * Whether a backup may hold this link: anywhere in agents' folders, and among people's files if it leads to the same
+ * part of the data folder. The server uses all other folders by their paths, so links in them must not lead elsewhere.
  */
 export function isLinkOfBackup(name: string, target: string): boolean {
   if (target === "" || target.includes("\0")) return false;
   if (WORKING_COPY.test(name)) return true;
   if (!PEOPLE.test(name) || target.startsWith("/")) return false;
-  // With `..` at its beginning alone, the link leads where its text says, whatever links are on the way.
+  // When `..` occurs only at the beginning, the link leads where its text says, regardless of links on the way.
   const steps = target.split("/");
   const down = steps.findIndex((step) => step !== "..");
   if (down >= 0 && steps.slice(down).includes("..")) return false;
@@ -43,7 +47,7 @@ export function isLinkOfBackup(name: string, target: string): boolean {
   return posix.join(posix.dirname(name), target, "/").startsWith(part);
 }
 
-/** @param what adds what was packed; called for each file. @throws FileError, with the path, where reading fails. */
+/** @param what called for each file with what was packed. @throws FileError, with the path, when reading fails. */
 export async function packTree(archive: Pack, data: string, part: string, what: (added: Packed) => void) {
   using top = openPart(data, part);
   if (!top) return;
@@ -74,7 +78,7 @@ export async function packTree(archive: Pack, data: string, part: string, what: 
     }
 }
 
-/** Bytes of the files in a part; what changes meanwhile is not counted again. */
+/** Bytes of the files in a part; later changes are not counted. */
 export async function bytesOfTree(data: string, part: string): Promise<number> {
   using top = openPart(data, part);
   let bytes = 0;
@@ -84,7 +88,7 @@ export async function bytesOfTree(data: string, part: string): Promise<number> {
   return bytes;
 }
 
-/** The operator may have put the part itself elsewhere, with a link; nobody else can. */
+/** Opens a part of the data folder. Only the operator can have moved the part elsewhere by a link. */
 function openPart(data: string, part: string): Folder | undefined {
   try {
     return openFolder(join(data, part));
@@ -104,7 +108,10 @@ function packLink(archive: Pack, folder: Folder, name: string, path: string): Pa
   return { files: 0, bytes: 0, left_out: [] };
 }
 
-/** A file that is changed meanwhile keeps the length it was found with. @throws FileError as `Folder.openFile`. */
+/**
+ * Packs a file. If it changes meanwhile, the entry keeps the length found at the start. @throws FileError as
+ * `Folder.openFile`.
+ */
 export async function packFile(archive: Pack, folder: Folder, name: string, path: string): Promise<Packed> {
   using file = folder.openFile(name);
   const { size, mode } = file.stat;
@@ -131,7 +138,7 @@ async function fillEntry(entry: NodeJS.WritableStream, { descriptor }: OpenFile,
   for (; left > 0; left -= Math.min(left, ZEROS.length)) await write(ZEROS.subarray(0, left));
 }
 
-/** Adds up; keeps the first names. */
+/** Adds up the counts; keeps the first names. */
 export function addPacked(to: Packed, { files, bytes, left_out }: Packed): void {
   to.files += files;
   to.bytes += bytes;

@@ -1,26 +1,26 @@
 /**
- * Who may open the data folder. Everything in it is for its owner alone: folders 0700, files 0600 (or 0700 where the
- * owner may execute them), whatever they were made with or copied from.
+ * Protects the data folder from other users. Everything in it is for its owner only: folders 0700, files 0600 (or 0700
+ * if the owner may execute them), however they were created or copied.
  *
- * Folders of projects, runs, chats and tool servers are closed themselves: what is below belongs to agents and tool
- * servers, which may be at work, and is reached by nobody else through a closed folder. All is done by descriptors, and no
- * link is followed.
+ * Folders of projects, runs, chats and tool servers are closed themselves. Their content belongs to agents and tool
+ * servers, which may be at work, and nobody else can reach it through a closed folder. Everything is done by
+ * descriptors, and no link is followed.
  */
 import { join } from "node:path";
 import { type Folder, openFolder } from "../working-copy/folder.ts";
 import { joined } from "../working-copy/walk.ts";
 
-/** Parts whose entries are folders that a container can write. */
+/** Parts whose entries are folders that containers can write; nothing below those is changed. */
 const SHALLOW = new Set(["projects", "workspaces", "mcp"]);
 const OTHERS = 0o077;
 
-/** Files and folders that other users have any right to, as paths from the data folder ("." is the folder itself). */
+/** Files and folders that other users have any rights to, as paths from the data folder ("." is the folder itself). */
 export function exposedPaths(root: string): string[] {
   using top = openRoot(root);
   return top ? exposedIn(top) : [];
 }
 
-/** Takes every right of other users away. @returns what was open, and what of it could not be closed. */
+/** Removes all rights of other users. @returns what they had rights to, and what of it could not be closed. */
 export function closeToOthers(root: string): { closed: string[]; failed: string[] } {
   const closed: string[] = [];
   const failed: string[] = [];
@@ -29,7 +29,7 @@ export function closeToOthers(root: string): { closed: string[]; failed: string[
   return { closed, failed };
 }
 
-/** Undefined where there is none, and for one that this user may not list. */
+/** Undefined when the folder does not exist, or this user may not list it. */
 function openRoot(root: string): Folder | undefined {
   try {
     return openFolder(join(root, "."));
@@ -54,7 +54,7 @@ function exposedIn(top: Folder): string[] {
 
 type Seen = ReturnType<Folder["stat"]>;
 
-/** Nothing in a folder that this user may not list, or that is gone. */
+/** Visits the files and folders in a folder. Visits nothing when the folder is gone, or this user may not list it. */
 function look(top: Folder, path: string, see: (name: string, stat: Seen) => void): void {
   try {
     using folder = top.folder(path);
@@ -67,7 +67,7 @@ function look(top: Folder, path: string, see: (name: string, stat: Seen) => void
 
 function closeOne(top: Folder, path: string): boolean {
   try {
-    // Some file systems accept the call but keep their own rights.
+    // Some file systems accept the call but do not change the rights.
     return (top.restrict(path, 0o700) & OTHERS) === 0;
   } catch {
     return false;

@@ -1,6 +1,6 @@
 /**
- * Who may do what in which project: the one place that reads and writes it. It is kept in memory, for it is asked for every
- * row, event, model call and tool call; what is kept is dropped by every change.
+ * Roles in projects: the only code that reads and writes them. They are cached in memory, because they are needed for
+ * every row, event, model call and tool call. Every change drops the cache.
  */
 import { type Clock, timestamp } from "../core/clock.ts";
 import { isId } from "../core/ids.ts";
@@ -8,7 +8,7 @@ import { OPEN_ROLE, PROJECT_ROLES, type ProjectRole, type ProjectRoles } from ".
 import type { Store } from "./store.ts";
 import { projectAccess, projectMembers } from "./tables/project-members.ts";
 
-/** To whom a project is open: all accounts, its members, or its owner alone. */
+/** Who has access to a project: all accounts, its members, or only its owner. */
 export type OpenTo = "everyone" | "members" | "personal";
 
 export type MemberRow = typeof projectMembers.$inferSelect;
@@ -26,7 +26,7 @@ export type ProjectAccess = ReturnType<typeof createProjectAccess>;
 
 interface Known {
   closed: ReadonlyMap<string, Exclude<OpenTo, "everyone">>;
-  /** By project and account. */
+  /** Roles by project and account. */
   roles: ReadonlyMap<string, ProjectRole>;
 }
 
@@ -44,11 +44,11 @@ export function createProjectAccess(store: Store, clock: Clock) {
       closed: new Map(access.list([]).map((row) => [row.project_id, row.access])),
       roles: new Map(members.list([]).map(({ project_id, user_id, role }) => [keyOf(project_id, user_id), role])),
     };
-    // A transaction may be undone.
+    // Not cached inside a transaction, which may be rolled back.
     if (!store.sqlite.inTransaction) kept = read;
     return read;
   }
-  /** Joins the transaction around it. */
+  /** Drops the cache and makes a change. Joins the transaction around it. */
   const change = <T>(what: () => T): T =>
     store.write(() => {
       kept = undefined;
@@ -62,26 +62,29 @@ export function createProjectAccess(store: Store, clock: Clock) {
       const role = me === null ? undefined : all.get(keyOf(project, me));
       if (!closed.has(project)) return role === undefined ? OPEN_ROLE : higher(role, OPEN_ROLE);
       if (role !== undefined || own !== project) return role ?? null;
-      // Administrators need no membership. Work that they started, for no account or their own, sees its own project.
+      // Administrators need no membership. Work that they started, under no account or their own, sees its own project.
       return me === null || isAdministrator(me) ? OPEN_ROLE : null;
     },
   };
   return {
     ...roles,
-    /** For who acts on behalf of an account in one project, such as a job: as an execution in it does. */
+    /**
+     * Roles for something that acts for an account in one project, such as a job. It has the rights of an execution
+     * there.
+     */
     within: (project: string | null): ProjectRoles => ({
       roleOf: (me, asked) => roles.roleOf(me, asked, project ?? undefined),
     }),
-    /** Whether every project is open to all, so that nothing is hidden from anybody. */
+    /** Whether every project is open to all accounts, so that nothing is hidden. */
     isAllOpen: (): boolean => known().closed.size === 0,
-    /** The project that a run or a session is in; null: in none, or gone. */
+    /** The project of a run or a session; null when it is in none, or gone. */
     ofWork: (id: string): string | null =>
       store
         .statement<string | null>(`SELECT project_id FROM ${isId("run", id) ? "runs" : "sessions"} WHERE id = ?`)
         .pluck()
         .get(id) ?? null,
     openTo: (project: string): OpenTo => known().closed.get(project) ?? "everyone",
-    /** Joins the transaction around it. */
+    /** Sets who has access. Joins the transaction around it. */
     open(project: string, to: OpenTo): void {
       change(() => {
         if (to === "everyone") access.remove({ project_id: project });
@@ -89,7 +92,7 @@ export function createProjectAccess(store: Store, clock: Clock) {
       });
     },
     member: (project_id: string, user_id: string): MemberRow | undefined => members.find({ project_id, user_id }),
-    /** By account, the oldest first; one more than `limit` where there are more. */
+    /** Members sorted by account id; one more than `limit` if there are more. */
     members: (project_id: string, after: string | null, limit: number): MemberRow[] =>
       members.list([{ project_id }, after === null ? undefined : ["project_members.user_id > ?", after]], {
         order: "user_id",
@@ -97,7 +100,7 @@ export function createProjectAccess(store: Store, clock: Clock) {
       }),
     count: (project_id: string, role?: ProjectRole): number => members.count({ project_id, role }),
     memberships: (user_id: string): MemberRow[] => members.list([{ user_id }], { order: "project_id" }),
-    /** Adds a member, or gives one another role. Joins the transaction around it. */
+    /** Adds a member, or changes a member's role. Joins the transaction around it. */
     put({ source = "hand", added_by = null, provider = null, ...row }: NewMember): void {
       change(() => {
         const before = members.find({ project_id: row.project_id, user_id: row.user_id });
@@ -105,9 +108,9 @@ export function createProjectAccess(store: Store, clock: Clock) {
         members.put({ ...row, source, added_by, provider, created_at }, ["project_id", "user_id"]);
       });
     },
-    /** Joins the transaction around it. @returns whether there was one. */
+    /** Removes a member. Joins the transaction around it. @returns whether there was one. */
     remove: (project_id: string, user_id: string): boolean => change(() => members.remove({ project_id, user_id }) > 0),
-    /** What the owner of projects leaves behind has an owner again. Joins the transaction that deletes the account. */
+    /** Gives projects of a deleted owner to another owner. Joins the transaction that deletes the account. */
     handOver(from: string, to: string | null): void {
       change(() => {
         for (const { project_id, role } of members.list([{ user_id: from }])) {
@@ -128,7 +131,7 @@ export function createProjectAccess(store: Store, clock: Clock) {
         }
       });
     },
-    /** The project is gone with its history. Joins the transaction around it. */
+    /** Called when the project was deleted with its history. Joins the transaction around it. */
     forget(project_id: string): void {
       change(() => {
         access.remove({ project_id });

@@ -1,6 +1,6 @@
 /**
- * Rows of a table by conditions of our own, for lists that are asked for often: the query builder writes the text of a
- * query again for each request, and rebuilds each row, which takes several times as long as SQLite does.
+ * Reads rows of a table with conditions in SQL, for lists that are read often. A query builder would write the query's
+ * text anew for each request and rebuild each row, which takes several times as long as SQLite itself.
  */
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -9,17 +9,17 @@ import type { Prepare } from "./statement-cache.ts";
 
 type Value = string | number | null;
 
-/** A condition with `?` for its values: `["runs.status = ?", "failed"]`. Undefined: none. */
+/** An SQL condition with `?` for its values: `["runs.status = ?", "failed"]`. Undefined: no condition. */
 export type Condition = readonly [sql: string, ...values: Value[]] | undefined;
 
 export interface Reader<Row> {
-  /** @param rest what follows `SELECT … FROM table`, with `?` for the values. */
+  /** @param rest the SQL after `SELECT … FROM table`, with `?` for the values. */
   all(rest: string, ...values: Value[]): Row[];
-  /** The same `FROM first CROSS JOIN table`: the rows come as `first`, which is read first, names them. */
+  /** Like `all`, but `FROM first CROSS JOIN table`: `first` is read first, and the rows come in its order. */
   joined(first: string, rest: string, ...values: Value[]): Row[];
 }
 
-/** @param names the columns to read, in the table's own names. */
+/** @param names the columns to read, by the table's own names. */
 export function createReader<T extends SQLiteTable, K extends keyof T["$inferSelect"] & string>(
   statement: Prepare,
   table: T,
@@ -48,7 +48,7 @@ export function createReader<T extends SQLiteTable, K extends keyof T["$inferSel
   };
 }
 
-/** `WHERE` of all conditions that are there, and their values. */
+/** A `WHERE` clause of all defined conditions, and their values. */
 export function allOf(...conditions: Condition[]): { where: string; values: Value[] } {
   const there = conditions.filter((one) => one !== undefined);
   return {
@@ -57,7 +57,7 @@ export function allOf(...conditions: Condition[]): { where: string; values: Valu
   };
 }
 
-/** What comes after the page's last row where the order is descending; ascending: `above`. */
+/** Rows after the page's last row in descending order; for ascending order use `above`. */
 export const below = (column: string, { after }: { after: string | null }): Condition =>
   after === null ? undefined : [`${column} < ?`, after];
 export const above = (column: string, { after }: { after: string | null }): Condition =>
@@ -69,15 +69,15 @@ export const within = (column: string, values: readonly Value[]): Condition => [
   ...values,
 ];
 
-/** The same with all values as one parameter, so that the statement's text does not depend on their number. */
+/** Like `within`, with all values in one parameter, so that the statement's text does not depend on their number. */
 export const among = (column: string, values: readonly string[]): Condition => [
   `${column} IN (SELECT value FROM json_each(?))`,
   JSON.stringify(values),
 ];
 
 /**
- * Whether a column holds a text, A–Z in either case. Not by LIKE: that compares character by character at every position,
- * so that a text made for it takes its length times the pattern's; `instr` compares bytes at once.
+ * Whether a column contains a text, ignoring the case of A–Z. It avoids LIKE, which compares character by character at
+ * every position: a text made for it costs its length times the pattern's. `instr` compares bytes.
  */
 export const contains = (column: string, text: string): [sql: string, value: string] => [
   `instr(lower(${column}), ?) > 0`,

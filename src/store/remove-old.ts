@@ -1,10 +1,10 @@
-/** Removing old rows in pieces, so that no request waits for all of them. */
+/** Removes old rows in pieces, so that no request waits for all of them. */
 import { LIMITS } from "../core/limits.ts";
 import type { Store } from "./store.ts";
 
 /**
- * Removes at most `LIMITS.pruneRows` rows of a table with a key `id`.
- * @param condition SQL with one `?`, which is `value`.
+ * Removes at most `LIMITS.pruneRows` rows of a table that has a key `id`.
+ * @param condition SQL with one `?` for `value`.
  * @returns whether there may be more.
  */
 export function removeOld(store: Store, table: string, condition: string, value: string): boolean {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createRowCache } from "./row-cache.ts";
 
 const made = (most: number) => createRowCache<{ text: string }>({ inTransaction: false }, most);
-/** Its JSON has `characters`. */
+/** A value whose JSON has this many characters. */
 const value = (characters: number) => ({ text: "x".repeat(characters - '{"text":""}'.length) });
 
 test("a value is found with the version that it was kept with, and no other", () => {
@@ -19,7 +19,7 @@ test("more than the bound is never kept: what came first goes, and what is large
   for (let n = 0; n < 300; n++) cache.keep(`row_${n}`, 1, value(100));
   const found = Array.from({ length: 300 }, (_, n) => n).filter((n) => cache.find(`row_${n}`, 1));
   expect(found).toEqual(Array.from({ length: 100 }, (_, n) => n + 200));
-  // The same row again and again takes its place once.
+  // The same row, cached again and again, takes its space only once.
   for (let version = 2; version < 300; version++) cache.keep("row_299", version, value(100));
   expect(cache.find("row_200", 1)).toBeDefined();
   cache.keep("large", 1, value(101));

@@ -1,27 +1,30 @@
 /**
- * Rows of one table: `store.rows(table)`. The other way to ask the database is `store.statement<Row>(sql)`, for everything
- * that this has no word for. README.md says which when, and why statements stay compiled.
+ * Reads and writes the rows of one table: `store.rows(table)`. Everything else uses `store.statement<Row>(sql)`.
+ * `README.md` says when to use which, and why statements stay compiled.
  */
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { below, type Condition } from "./reader.ts";
 import type { Prepare } from "./statement-cache.ts";
 
-/** Values that columns have. Null: the column is empty. Undefined: any value. */
+/** Values of columns. Null: the column is empty. Undefined: any value. */
 type Values<T extends SQLiteTable> = { [K in keyof T["$inferSelect"]]?: T["$inferSelect"][K] | undefined };
 
-/** Rows that are meant: by the values of columns, or by a condition such as that of `readable`. All must hold. */
+/**
+ * Selects rows by values of columns, or by a condition such as that of `readable`. When there are several, all must
+ * hold.
+ */
 export type Where<T extends SQLiteTable> = Values<T> | Condition;
 
 interface Order {
-  /** Columns as after `ORDER BY`: `id DESC`. */
+  /** Columns in the form they have after `ORDER BY`: `id DESC`. */
   order?: string;
   limit?: number;
 }
 
 type Rows<T extends SQLiteTable> = ReturnType<typeof createRows<T>>;
 
-/** `store.rows`. Costs a look at every column: ask for it once, where a service is created. */
+/** The type of `store.rows`. A call inspects every column, so call it once, when a service is created. */
 export type RowsOf = <T extends SQLiteTable>(table: T) => Rows<T>;
 
 const isCondition = <T extends SQLiteTable>(where: Where<T>): where is NonNullable<Condition> => Array.isArray(where);
@@ -40,14 +43,17 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T) 
     for (const key of decoded) if (row[key] !== null) row[key] = columns[key]!.mapFromDriverValue(row[key]);
     return row;
   };
-  /** Names and stored values of what is given. Members that are no column are left out: an object may say more than its row. */
+  /**
+   * Column names and stored values of the given members. Members that are not columns are skipped: an object may hold
+   * more than its row.
+   */
   function given(values: object): [column: string, value: unknown][] {
     const pairs: [string, unknown][] = [];
     for (const [key, value] of Object.entries(values))
       if (value !== undefined && Object.hasOwn(columns, key)) pairs.push([columns[key]!.name, encode(key, value)]);
     return pairs;
   }
-  /** The condition's text, beginning with ` WHERE` where there is one, and its values. */
+  /** The condition's text, beginning with ` WHERE` if there is any condition, and its values. */
   function whereOf(all: readonly Where<T>[]): [text: string, values: unknown[]] {
     const texts: string[] = [];
     const values: unknown[] = [];
@@ -58,7 +64,7 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T) 
         values.push(...where.slice(1));
         continue;
       }
-      // Left out, it would mean more rows than it says.
+      // Ignoring an unknown column would select more rows than intended.
       const odd = Object.keys(where).find((key) => !Object.hasOwn(columns, key));
       if (odd !== undefined) throw new Error(`${name} has no column ${odd}`);
       for (const [column, value] of given(where)) {
@@ -68,7 +74,7 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T) 
     }
     return [texts.length > 0 ? ` WHERE ${texts.join(" AND ")}` : "", values];
   }
-  /** The same, and never every row of the table: a value that is undefined by mistake must not mean all. */
+  /** Like `whereOf`, but refuses to select every row: a value that is undefined by mistake must not mean all rows. */
   function someOf(all: readonly Where<T>[]): [text: string, values: unknown[]] {
     const where = whereOf(all);
     if (where[0] === "") throw new Error(`no condition says which rows of ${name} are meant`);
@@ -94,7 +100,10 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T) 
       return row && decode(row);
     },
     list,
-    /** Newest first, where ids grow with time: one more than the page holds when there is a next one. */
+    /**
+     * A page of rows, newest first, for tables whose ids grow with time; one row more than the limit when there is a
+     * next page.
+     */
     page: (
       where: readonly Where<T>[],
       { after, limit }: { after: string | null; limit: number },
@@ -107,19 +116,19 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T) 
       const { text, values } = inserted(row);
       statement(text).run(...values);
     },
-    /** Inserts the row. @returns it as it is read: what was left out is empty, or has its default. */
+    /** Inserts the row. @returns the row as it would be read, with empty columns and defaults filled in. */
     add(row: T["$inferInsert"]): T["$inferSelect"] {
       const { text, values } = inserted(row);
       const added = statement<Record<string, unknown>>(`${text} RETURNING ${selected}`).get(...values);
       if (!added) throw new Error(`nothing was inserted into ${name}`);
       return decode(added);
     },
-    /** Inserts the row unless there is one with the same key. @returns whether it did. */
+    /** Inserts the row unless there is one with the same key. @returns whether it was inserted. */
     insertIfNew(row: T["$inferInsert"]): boolean {
       const { text, values } = inserted(row);
       return statement(`${text} ON CONFLICT DO NOTHING`).run(...values).changes > 0;
     },
-    /** Inserts the row, or gives the row with the same values of these columns its other values. */
+    /** Inserts the row, or updates the row that has the same values in the key columns. */
     put(row: T["$inferInsert"], key: readonly (keyof T["$inferSelect"] & string)[]): void {
       const { text, entries, values } = inserted(row);
       const keys = key.map((one) => columns[one]!.name);
@@ -127,7 +136,10 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T) 
       const conflict = `ON CONFLICT (${keys.join(", ")}) DO ${set.length > 0 ? `UPDATE SET ${set.join(", ")}` : "NOTHING"}`;
       statement(`${text} ${conflict}`).run(...values);
     },
-    /** At least one condition. @param change what is undefined is left alone. @returns how many rows were changed. */
+    /**
+     * Updates rows; needs at least one condition. @param change undefined members are unchanged. @returns how many rows
+     * changed.
+     */
     update(change: Values<T>, ...where: Where<T>[]): number {
       const entries = given(change);
       if (entries.length === 0) return 0;
@@ -135,7 +147,7 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T) 
       const set = entries.map(([column]) => `"${column}" = ?`).join(", ");
       return statement(`UPDATE ${name} SET ${set}${text}`).run(...entries.map(([, value]) => value), ...values).changes;
     },
-    /** At least one condition. @returns how many rows there were. */
+    /** Removes rows; needs at least one condition. @returns how many rows were removed. */
     remove(...where: Where<T>[]): number {
       const [text, values] = someOf(where);
       return statement(`DELETE FROM ${name}${text}`).run(...values).changes;

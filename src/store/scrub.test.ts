@@ -1,4 +1,4 @@
-/** No byte of a deleted row stays in the file, also where SQLite had moved the row between pages before. */
+/** No byte of a deleted row stays in the file, even if SQLite had moved the row between pages before. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const CANARY = "canary-7d31";
 const never = new AbortController().signal;
 const isLeft = (path: string) => readFileSync(path).includes(CANARY) || readFileSync(`${path}-wal`).includes(CANARY);
 
-/** Rows of many sizes in a random order, so that trees are balanced again and again; one in nine is deleted. */
+/** Rows of many sizes in random order, so that trees are rebalanced again and again; one row in nine is deleted. */
 function fill(name: string): Database.Database {
   const sqlite = new Database(join(folder, name));
   sqlite.pragma("auto_vacuum = INCREMENTAL");
@@ -46,7 +46,7 @@ test("scrubbing leaves no byte of deleted rows in the file, and every other row"
 
   expect(await scrubber.scrub(never)).toBe(true);
   expect(isLeft(sqlite.name)).toBe(false);
-  // The connection's own copies of pages would bring the bytes back: each page is written again.
+  // The connection's cached pages would bring the bytes back, because each page is written again.
   sqlite.prepare("UPDATE notes SET mark = 'b'").run();
   sqlite.pragma("wal_checkpoint(TRUNCATE)");
   expect(isLeft(sqlite.name)).toBe(false);
@@ -65,7 +65,7 @@ test("a reader in the middle of its rows reads on while the pages are scrubbed",
   const first = rows.next().value;
   const isScrubbed = await scrubber.scrub(never);
   expect([first, ...rows]).toEqual(rowsOf(sqlite));
-  // A reader of the file itself holds nothing up.
+  // A concurrent reader of the file does not block it.
   expect(isScrubbed).toBe(true);
   for (const db of [reader, sqlite]) db.close();
   scrubber.close();

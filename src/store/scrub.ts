@@ -1,14 +1,14 @@
 /**
- * Overwriting what SQLite leaves in its pages. `secure_delete` zeroes rows that are deleted; but when SQLite moves rows between
- * pages to balance a tree, their old copies stay in the gap between a page's cell pointers and its cells. A row that was
- * moved and then deleted would stay readable in the file. Nothing in SQLite overwrites that gap, except for a `VACUUM`, which
- * holds up every writer for as long as it takes.
+ * Overwrites what SQLite leaves in its pages. `secure_delete` zeroes deleted rows. But when SQLite moves rows between
+ * pages to balance a tree, their old copies remain in the gap between a page's cell pointers and its cells. A row that
+ * was moved and then deleted would stay readable in the file. Only a `VACUUM` overwrites that gap, and it blocks every
+ * writer while it runs.
  *
- * So the gaps are zeroed in the file itself, a few pages at a time. Nobody interprets their bytes: a reader beside it, or a
- * power failure in the middle, sees a valid page either way. Each step needs
- * - an empty WAL: a newer version of a page in there would be written over what was zeroed;
+ * So the gaps are zeroed in the file itself, a few pages at a time. Their bytes have no meaning: a concurrent reader,
+ * or a power failure in between, finds a valid page either way. Each step needs
+ * - an empty WAL: a newer version of a page in it would be written over what was zeroed;
  * - the write lock, so that the WAL stays empty;
- * - that this connection, the only one that writes, forgets its copies of pages: it would write their gaps again.
+ * - that this connection, the only writer, drops its cached pages: it would write their old gaps again.
  *
  * Format: https://www.sqlite.org/fileformat2.html (§1.5 pointer maps, §1.6 pages).
  */
@@ -17,17 +17,17 @@ import { setTimeout } from "node:timers/promises";
 import type Database from "better-sqlite3";
 import { isShrinkable, truncateWal } from "./shrink.ts";
 
-/** Of one step: 2 MB, a few milliseconds. */
+/** Pages per step: 2 MB, a few milliseconds. */
 const PAGES = 500;
 const PAUSE_MS = 2;
 const TRIES = 50;
 const RETRY_MS = 100;
-/** SQLite locks bytes of the page at 1 GiB, and stores nothing there. */
+/** SQLite uses the page at 1 GiB for byte locks, and stores nothing in it. */
 const LOCK_BYTE = 2 ** 30;
 const POINTER_BYTES = 5;
 const ROOT_PAGE = 1;
 const TREE_PAGE = 5;
-/** Bytes of a page's header, by its type. Interior pages have a pointer more. */
+/** Header bytes of a page, by its type. Interior pages have an additional pointer. */
 const HEADERS = new Map([
   [2, 12],
   [5, 12],
@@ -40,7 +40,7 @@ export type Scrubber = ReturnType<typeof createScrubber>;
 export function createScrubber(sqlite: Database.Database) {
   let fd: number | undefined;
 
-  /** @returns the page after the last that was looked at; undefined where the WAL cannot be emptied now. */
+  /** @returns the page after the last one processed; undefined when the WAL cannot be emptied now. */
   function scrubSome(from: number): number | undefined {
     if (!truncateWal(sqlite)) return undefined;
     sqlite.exec("BEGIN IMMEDIATE");
@@ -57,13 +57,13 @@ export function createScrubber(sqlite: Database.Database) {
 
   return {
     /**
-     * Zeroes the gaps of all pages. @throws what `signal` says.
-     * @returns false where that cannot be: another process reads all the time, or the database was never made shrinkable.
+     * Zeroes the gaps of all pages. @throws the signal's reason.
+     * @returns false when that is not possible: another process reads all the time, or the database cannot shrink.
      */
     async scrub(signal: AbortSignal): Promise<boolean> {
       if (!isShrinkable(sqlite)) return false;
       const pages = () => Number(sqlite.pragma("page_count", { simple: true }));
-      // The first page holds the schema and is always in memory.
+      // The first page holds the schema and is always cached.
       for (let [page, tries] = [2, 0]; page <= pages(); ) {
         const next = scrubSome(page);
         if (next === undefined && ++tries > TRIES) return false;
@@ -74,7 +74,10 @@ export function createScrubber(sqlite: Database.Database) {
       if (fd !== undefined) fsyncSync(fd);
       return true;
     },
-    /** Only after the database was closed: closing any descriptor of a file drops every lock that the process holds on it. */
+    /**
+     * Call it only after the database was closed: closing any descriptor of a file drops all locks that the process
+     * holds on it.
+     */
     close(): void {
       if (fd !== undefined) closeSync(fd);
       fd = undefined;
@@ -111,7 +114,10 @@ function zeroGaps(fd: number, { pageSize, pages }: Shape, from: number): number 
   return to;
 }
 
-/** What the pointer maps say of a page: whether it is one of a tree. All other pages are zeroed by SQLite when they are freed. */
+/**
+ * Reads the pointer maps to tell whether a page belongs to a tree. SQLite zeroes all other pages itself when it frees
+ * them.
+ */
 function createPointerMaps(fd: number, pageSize: number): (page: number) => boolean {
   const perMap = Math.floor(pageSize / POINTER_BYTES);
   const lockPage = LOCK_BYTE / pageSize + 1;
@@ -128,7 +134,10 @@ function createPointerMaps(fd: number, pageSize: number): (page: number) => bool
   };
 }
 
-/** The bytes between the pointers to a page's cells and the first of them. Undefined where the page is none of a tree. */
+/**
+ * The bytes between a page's cell pointers and its first cell. Undefined when the page belongs to no tree, or has no
+ * gap.
+ */
 function findGap(page: Buffer): { start: number; end: number } | undefined {
   const header = HEADERS.get(page[0]!);
   if (header === undefined) return undefined;

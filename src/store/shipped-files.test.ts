@@ -32,7 +32,7 @@ describe("what ships", () => {
     expect(agent).toMatchObject({ enabled: true, description: expect.stringMatching(/\S/), role: expect.any(String) });
     expect(agent.config.model, "the model is the instance's to choose").toBeUndefined();
     expect(agent.config.tools, "a list of its own").toBeArray();
-    // A chat does not fail: it ends when its phase does.
+    // A chat does not fail; it ends when its phase is finished.
     expect(agent.prompt).toContain(id.startsWith("interviewer-") ? "`finish_phase`" : "`fail`");
   });
 

@@ -1,6 +1,6 @@
 /**
- * The agents, skills and pipelines that come with the server, embedded as text: path below the folder of agents →
- * content. Each file under `agents/` has its line here; a test names those that have none.
+ * The agents, skills and pipelines that come with the server, embedded as text: path below the agents folder → content.
+ * Each file under `agents/` has a line here; a test reports missing ones.
  */
 import bugfixPipeline from "../../agents/_pipelines/bugfix.yml" with { type: "text" };
 import featurePipeline from "../../agents/_pipelines/feature.yml" with { type: "text" };

@@ -23,7 +23,7 @@ beforeEach(() => {
   stores.push(store);
 });
 const FIRST = { "lead/AGENT.md": "lead 1", "lead/skills/plan.md": "plan 1", "_skills/git.md": "git 1" };
-/** A start of the server that comes to its end. */
+/** A start of the server that completes. */
 async function install(files: ShippedFiles): Promise<string[]> {
   const { written, note } = installShipped(store, folder, files);
   await note();

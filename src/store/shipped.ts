@@ -1,6 +1,6 @@
 /**
- * Shipped agents, skills and pipelines, put into the data folder at the first start. Later versions add what is new and
- * renew what nobody touched; a file that was edited or deleted stays so.
+ * Installs the shipped agents, skills and pipelines into the data folder at the first start. Later versions add new
+ * files and update those that nobody edited. A file that was edited or deleted stays that way.
  */
 
 import { createHash } from "node:crypto";
@@ -9,13 +9,13 @@ import type { Store } from "./store.ts";
 import { facts } from "./tables/foundation.ts";
 import type { TextFile, TextFolder } from "./text-folder.ts";
 
-/** Path below the folder of agents → content. */
+/** Path below the agents folder → content. */
 export type ShippedFiles = Readonly<Record<string, string>>;
 
 const FACT = "shipped_files";
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** What we wrote reads as JSON: where it does not, a page of the database was overwritten. */
+/** Parses a fact that this program wrote. If it is not JSON, a page of the database was overwritten. */
 function parsed(value: string): Record<string, string> {
   try {
     return ownJson<Record<string, string>>(value);
@@ -24,11 +24,14 @@ function parsed(value: string): Record<string, string> {
   }
 }
 
-/** Writes what is missing or to be renewed. A first start does not wait for the disk with each file: `note` does, later. */
+/**
+ * Writes files that are missing or must be updated. A first start does not sync each file to disk; `note` does that
+ * later.
+ */
 export function installShipped(store: Store, folder: TextFolder, files: ShippedFiles) {
   const rows = store.rows(facts);
   const row = rows.find({ name: FACT });
-  /** Path → digest of what was shipped there last. */
+  /** Path → digest of the version last shipped there. */
   const known = new Map(Object.entries(row ? parsed(row.value) : {}));
   const written: string[] = [];
   for (const [path, text] of Object.entries(files)) {
@@ -44,8 +47,8 @@ export function installShipped(store: Store, folder: TextFolder, files: ShippedF
     /** The paths written, in order. */
     written,
     /**
-     * Notes what was shipped, once that is on the disk. When the first start does not get that far, the next one writes
-     * files that the loss of power cut off once more; later versions write each file whole before they go on.
+     * Records what was shipped, once the files are on disk. If the first start does not get that far, the next one
+     * rewrites files that a power failure truncated. Later versions sync each file before they continue.
      */
     async note(): Promise<void> {
       if (value === row?.value) return;
@@ -55,7 +58,10 @@ export function installShipped(store: Store, folder: TextFolder, files: ShippedF
   };
 }
 
-/** Whether it is a beginning of that text, which the loss of power during the first start leaves of a file. */
+/**
+ * Whether the file is truncated: it holds only a beginning of the text, as after a power failure during the first
+ * start.
+ */
 const isCutOff = (present: TextFile | undefined, text: string): boolean =>
   present !== undefined && !present.problem && present.text.length < text.length && text.startsWith(present.text);
 
@@ -66,7 +72,7 @@ function shouldWrite(path: string, text: string, known: ReadonlyMap<string, stri
   return present !== undefined && present.text !== text && digest(present.text) === shipped;
 }
 
-/** A new file for an agent that the user has deleted would bring back half of it. */
+/** A new file of an agent that the user deleted would restore a part of that agent. */
 function isOfDeletedAgent(path: string, known: ReadonlyMap<string, string>, folder: TextFolder): boolean {
   const own = `${path.split("/")[0]}/AGENT.md`;
   return path !== own && known.has(own) && folder.read(own) === undefined;

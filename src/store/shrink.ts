@@ -1,28 +1,30 @@
-/** Giving back what deleted rows took, and leaving no byte of them: in the database's file, its indexes of texts and its WAL. */
+/**
+ * Returns the space of deleted rows, and leaves no byte of them in the database's file, its text indexes or its WAL.
+ */
 import { statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type Database from "better-sqlite3";
 
-/** A larger database is not rewritten while a start waits for it: it is used as it is. */
+/** A larger database is not rewritten while a start waits for it; it is used as it is. */
 const MOST_BYTES = 2 * 1024 ** 3;
-/** `VACUUM` writes the database into the WAL, beside a temporary copy. */
+/** Free space needed per byte: `VACUUM` writes the database into the WAL and into a temporary copy. */
 const ROOM = 2.2;
 const INCREMENTAL = 2;
-/** Pages moved at a time: about a millisecond each hundred. */
+/** Pages moved per step: about a millisecond per hundred. */
 const PAGES = 200;
 const TEXT_INDEXES = ["run_trigrams", "task_trigrams", "document_text", "memory_text"];
 const PAUSE_MS = 5;
 const CHECKPOINT_TRIES = 50;
 const CHECKPOINT_PAUSE_MS = 100;
 
-/** Whether the file can give back free pages in small steps. */
+/** Whether the file can release free pages in small steps. */
 export const isShrinkable = (sqlite: Database.Database): boolean =>
   sqlite.pragma("auto_vacuum", { simple: true }) === INCREMENTAL;
 
 /**
- * Rewrites a database of an earlier version once, so that it can shrink, and so that nothing deleted earlier is in it. Does
- * nothing where it is large or there is little room.
+ * Rewrites a database of an earlier version once, so that it can shrink and holds no rows deleted earlier. Does nothing
+ * when the database is large or there is little free space.
  */
 export function makeShrinkable(sqlite: Database.Database, path: string): void {
   if (isShrinkable(sqlite)) return;
@@ -31,9 +33,9 @@ export function makeShrinkable(sqlite: Database.Database, path: string): void {
   if (size <= MOST_BYTES && bavail * bsize > size * ROOM) rewrite(sqlite);
 }
 
-/** Rewrites the whole database. Nobody else may write meanwhile. */
+/** Rewrites the whole database. Nothing else may write meanwhile. */
 export function rewrite(sqlite: Database.Database): void {
-  // The copy may be larger than memory.
+  // The temporary copy may be larger than memory.
   sqlite.pragma("temp_store = FILE");
   try {
     sqlite.pragma("auto_vacuum = INCREMENTAL");
@@ -45,15 +47,15 @@ export function rewrite(sqlite: Database.Database): void {
 }
 
 interface Shrunk {
-  /** Bytes that the database's file gave back. */
+  /** Bytes by which the database's file shrank. */
   freed: number;
-  /** False: another process held the WAL all the time. It is emptied at its next turn. */
+  /** False when another process held the WAL all the time; it will be emptied next time. */
   isWalEmpty: boolean;
 }
 
 /**
- * Merges the indexes of texts, so that what was deleted is in none of their parts; gives free pages back; empties the WAL.
- * In small steps: others write between them. @throws what `signal` says.
+ * Merges the text indexes, so that no part of them holds deleted text; releases free pages; empties the WAL. Works in
+ * small steps, between which others can write. @throws the signal's reason.
  */
 export async function shrink(sqlite: Database.Database, signal: AbortSignal): Promise<Shrunk> {
   const pageSize = Number(sqlite.pragma("page_size", { simple: true }));
@@ -66,7 +68,8 @@ export async function shrink(sqlite: Database.Database, signal: AbortSignal): Pr
   for (const index of TEXT_INDEXES) {
     const merge = sqlite.prepare(`INSERT INTO ${index} (${index}, rank) VALUES ('merge', ?)`);
     const changes = sqlite.prepare<[], number>("SELECT total_changes()").pluck();
-    // The first call takes all parts into the merge, the others go on with it; less than two changes: it is done.
+    // The first call starts a merge of all parts, and further calls continue it. Fewer than two changes mean that it is
+    // done.
     for (let most = -PAGES; ; most = PAGES) {
       const from = changes.get()!;
       merge.run(most);
@@ -88,7 +91,7 @@ export async function shrink(sqlite: Database.Database, signal: AbortSignal): Pr
 
 const free = (sqlite: Database.Database): number => Number(sqlite.pragma("freelist_count", { simple: true }));
 
-/** A reader in another process, such as a backup, holds the WAL while it reads. */
+/** Empties the WAL with retries, because a reader in another process, such as a backup, holds it while it reads. */
 async function emptyWal(sqlite: Database.Database, signal: AbortSignal): Promise<boolean> {
   for (let tries = 0; tries < CHECKPOINT_TRIES; tries++) {
     if (truncateWal(sqlite)) return true;
@@ -98,7 +101,7 @@ async function emptyWal(sqlite: Database.Database, signal: AbortSignal): Promise
   return false;
 }
 
-/** Does not wait for readers, which would hold up this thread. @returns whether it is empty now. */
+/** Empties the WAL without waiting for readers, which would block this thread. @returns whether it is empty now. */
 export function truncateWal(sqlite: Database.Database): boolean {
   const patience = Number(sqlite.pragma("busy_timeout", { simple: true }));
   sqlite.pragma("busy_timeout = 0");

@@ -1,4 +1,4 @@
-/** What was found in a folder of texts on behalf of one answer: until that is made, nothing is looked at twice. */
+/** Snapshots of a folder of texts: while one answer is made, every file and folder is read only once. */
 import { takeTurns } from "../core/turns.ts";
 import type { FolderEntry, TextFile } from "./text-folder.ts";
 
@@ -6,9 +6,9 @@ import type { FolderEntry, TextFile } from "./text-folder.ts";
 interface Snapshot {
   lists: Map<string, readonly FolderEntry[]>;
   files: Map<string, TextFile | undefined>;
-  /** Real paths. */
+  /** Real paths of folders. */
   folders: Map<string, string | undefined>;
-  /** Another object after each change of ours. */
+  /** A new object after each of our own changes. */
   moment: object;
 }
 
@@ -19,12 +19,12 @@ const emptySnapshot = (): Snapshot => ({
   moment: {},
 });
 
-/** What was found at that path, or may have changed with it, is looked at again. */
+/** Drops what was found at the path, or may have changed with it, so that it is read again. */
 const forgetIn = (taken: Snapshot, path: string): void => {
   const { lists, files, folders } = taken;
   taken.moment = {};
   const isOf = (one: string) => one === path || one.startsWith(`${path}/`);
-  // A folder above may be new.
+  // A folder above the path may have been created.
   const isAround = (one: string) => one === "" || isOf(one) || path.startsWith(`${one}/`);
   for (const one of lists.keys()) if (isAround(one)) lists.delete(one);
   for (const one of folders.keys()) if (isAround(one)) folders.delete(one);
@@ -44,7 +44,7 @@ export function createSnapshots() {
     }
   };
   return {
-    /** Undefined outside of one. */
+    /** The current snapshot; undefined outside of one. */
     current: () => snapshot,
     take<T>(work: () => T): T {
       return snapshot === undefined ? within(emptySnapshot(), work) : work();
@@ -61,7 +61,7 @@ export function createSnapshots() {
         preparing.delete(taken);
       }
     },
-    /** After a change of a file, or of a folder and all in it. */
+    /** Call it after changing a file, or a folder with its content. */
     forget(path: string): void {
       for (const one of snapshot ? [snapshot, ...preparing] : preparing) forgetIn(one, path);
     },

@@ -1,13 +1,13 @@
-/** Lossy events that wait to be written: pieces that follow one another are joined, and written in batches. */
+/** Queues lossy events before they are written: consecutive pieces are joined and written in batches. */
 import type { EventDefinition, EventDraft } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 
 type Queued = [EventDefinition, EventDraft];
 
 interface SoonQueueDeps {
-  /** Adds an event to the log, in the transaction that has begun. */
+  /** Adds an event to the log, inside the current transaction. */
   insert(definition: EventDefinition, draft: EventDraft): void;
-  /** Writes what waits in a transaction of its own, which calls `insertAll`. */
+  /** Writes queued events in a separate transaction, which calls `insertAll`. */
   commit(): void;
   /** False inside a transaction, and once the database is closed. */
   mayCommit(): boolean;
@@ -15,7 +15,7 @@ interface SoonQueueDeps {
 
 export function createSoonQueue({ insert, commit, mayCommit }: SoonQueueDeps) {
   let soon: Queued[] = [];
-  /** Inserted by the transaction that is under way. */
+  /** Events inserted by the current transaction. */
   let batch: Queued[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   let flushedAt = Number.NEGATIVE_INFINITY;
@@ -24,7 +24,7 @@ export function createSoonQueue({ insert, commit, mayCommit }: SoonQueueDeps) {
     flushedAt = performance.now();
     commit();
   };
-  /** After a pause the first piece goes out at once; pieces that follow are joined. */
+  /** After a pause, the first piece is written at once; pieces that follow are joined. */
   const schedule = (): void => {
     if (timer) return;
     const rest = flushedAt + LIMITS.outputFlushMs - performance.now();
@@ -34,7 +34,7 @@ export function createSoonQueue({ insert, commit, mayCommit }: SoonQueueDeps) {
         try {
           flush();
         } catch {
-          // A full disk: the chunks stay queued, bounded below, and go out with the next write that succeeds.
+          // The disk is full: the pieces stay queued, up to a limit, and are written with the next write that succeeds.
           if (soon.length > 10_000) soon = soon.slice(-1_000);
         }
       },
@@ -48,7 +48,7 @@ export function createSoonQueue({ insert, commit, mayCommit }: SoonQueueDeps) {
       if (!last || last[0] !== definition || !joined(last[1], draft)) soon.push([definition, { ...draft }]);
       schedule();
     },
-    /** Before any later event: what waits is in the transaction that has begun. */
+    /** Called before any later event: inserts all queued events in the current transaction. */
     insertAll(): void {
       stop();
       const inserted = soon;
@@ -56,7 +56,7 @@ export function createSoonQueue({ insert, commit, mayCommit }: SoonQueueDeps) {
       for (const [definition, draft] of inserted) insert(definition, draft);
       batch = inserted;
     },
-    /** Ends the transaction: what it inserted waits again when it was undone. */
+    /** Called at the end of the transaction. If it was rolled back, its events are queued again. */
     settle(isDone: boolean): void {
       if (!isDone) soon = [...batch, ...soon];
       batch = [];
@@ -71,7 +71,7 @@ export function createSoonQueue({ insert, commit, mayCommit }: SoonQueueDeps) {
   }
 }
 
-/** Appends the text of `next` to that of `last` where both are of the same session and call. */
+/** Appends the text of `next` to that of `last` if both belong to the same session and call. */
 function joined(last: EventDraft, next: EventDraft): boolean {
   const [before, after] = [last.data["text"], next.data["text"]];
   if (typeof before !== "string" || typeof after !== "string") return false;

@@ -59,6 +59,6 @@ test("a run does not compile its statement again", () => {
     const { user } = process.cpuUsage(before);
     return user;
   };
-  // Beside each other and by processor time: a busy machine slows both. Usually it is a tenth.
+  // Both are measured side by side by processor time, since a busy machine slows both. Usually it is a tenth.
   expect(usedBy(sqlite)).toBeLessThan(usedBy(plain) / 2);
 });

@@ -199,7 +199,7 @@ describe("store", () => {
     expect(compareMigrations(db).refusal?.code).toBe("database_too_old");
     step.run(STEPS_BEFORE_RELEASE.at(-1));
     expect(compareMigrations(db)).toEqual({ missing: [], refusal: null });
-    // Its number lies among those of the steps.
+    // The later migration's number lies among those of the steps.
     const later = [...MIGRATIONS, { name: "0003-later", sql: "CREATE TABLE later (x);" }];
     expect(migrate(db, null, later)).toEqual(["0003-later"]);
     expect(() => migrate(db, null)).toThrow("newer skep (0003-later)");
@@ -225,7 +225,7 @@ describe("store", () => {
     expect(() => lockDataFolder(folder, 0)).toThrow("Another skep");
     unlock();
     lockDataFolder(folder)();
-    // What a killed server was starting holds the folder a moment longer.
+    // A process that a killed server was just starting holds the folder a moment longer.
     const hold = `const { lockDataFolder } = await import("${import.meta.dir}/lock.ts");
       lockDataFolder("${folder}"); console.log("held"); await Bun.sleep(300);`;
     const holder = Bun.spawn([process.execPath, "-e", hold], { stdout: "pipe" });

@@ -1,6 +1,6 @@
 /**
- * The store: one SQLite database, one writer connection, transactions that carry their events. What `write` returned
- * is on disk (`synchronous = FULL`); its events reach the bus only after the commit.
+ * The store: one SQLite database with one writer connection, whose transactions include their events. When `write`
+ * returns, the change is on disk (`synchronous = FULL`). Its events reach the bus only after the commit.
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -25,40 +25,44 @@ export interface WriteTx {
   /** Adds an event to the log, in this transaction. */
   emit<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
   /**
-   * Runs `effect` once the outermost transaction has committed, after its events went to the bus; never when the write
-   * that asked for it is undone. What it throws is logged. A crash loses it: what must happen has a row that says so.
+   * Runs `effect` once the outermost transaction has committed and its events were delivered to the bus. It never runs
+   * when the write that requested it is rolled back. Its errors are logged. After a crash, effects may be lost. If
+   * something must happen, store a row for it and let a job read that row.
    */
   after(effect: () => unknown): void;
 }
 
 export interface Store {
   readonly sqlite: Database.Database;
-  /** The rows of a table: found, listed, inserted, changed, removed. */
+  /** Finds, lists, inserts, changes and removes the rows of a table. */
   readonly rows: RowsOf;
-  /** The statement of that text, compiled at its first use. Run it to its end before asking for another. */
+  /** The statement for this SQL text, compiled at its first use. Run it to its end before requesting another. */
   readonly statement: Prepare;
   /**
-   * Runs `change` in one immediate transaction. Inside another one it is a savepoint: what it throws undoes its own
-   * rows, events and effects alone, and the caller may catch it and continue. Only SQL belongs inside.
+   * Runs `change` in one immediate transaction. Inside another one it is a savepoint: an error undoes only its own
+   * rows, events and effects, and the caller may catch it and continue. `change` may only run SQL.
    */
   write<T>(change: (tx: WriteTx) => T): T;
   /**
-   * The same for what may be lost with the power, though not with the process: a note of what is under way. It does not
-   * wait for the disk. What follows from it (events, effects) does.
+   * Like `write`, for rows that may be lost in a power failure but not when the process dies, such as progress notes.
+   * It does not wait for the disk. Events and effects still follow the commit.
    */
   note<T>(change: (tx: WriteTx) => T): T;
   /**
-   * Runs `work`, a request. Every transaction that begins in it, or in what it awaits, asks the authority first.
-   * Receivers of committed events, and effects, run without it.
+   * Runs `work`, a request. Every transaction that begins in it, or in code that it awaits, checks the authority first.
+   * Receivers of committed events and effects run without it.
    */
   runAs<T>(authority: Authority, work: () => T): T;
-  /** Queues a lossy event (text chunks, progress): written in batches, before any later event. */
+  /** Queues a lossy event (text chunks, progress). It is written in a batch, before any later event. */
   emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
-  /** Writes what `emitSoon` queued. */
+  /** Writes the events queued by `emitSoon`. */
   flush(): void;
-  /** Overwrites what is left of deleted rows between those of pages. */
+  /** Overwrites remains of deleted rows in the gaps of pages. */
   readonly scrub: Scrubber["scrub"];
-  /** Called after each commit that wrote events, in order of ids. One receiver: the bus. */
+  /**
+   * Sets the one receiver of committed events, the bus. It is called after each commit that wrote events, in the order
+   * of ids.
+   */
   onCommit(receiver: (events: SkepEvent[]) => void): void;
   close(): void;
 }
@@ -67,16 +71,16 @@ interface StoreOptions {
   /** Path of the database file, or ":memory:". */
   path: string;
   clock: Clock;
-  /** Folder of the copies made before a migration. */
+  /** Folder for the copies made before migrations. */
   copies?: string;
-  /** Receives what an effect threw. Without it the error is thrown outside of any call, which fails a test. */
+  /** Receives an effect's error. Without it, the error is thrown outside any call, which fails a test. */
   onEffectError?(error: unknown): void;
-  /** Compares each event's data with its schema, and throws where they differ: for tests and development. */
+  /** Validates each event's data against its schema, and throws on a mismatch: for tests and development. */
   checkEvents?: boolean;
 }
 
 /**
- * Opens, migrates and tunes the database; makes it where there is none.
+ * Opens, migrates and configures the database; creates it when there is none.
  * @throws Problem 409 `database_newer`, `database_empty`, `database_incomplete`.
  */
 export function openStore({ path, clock, copies, ...options }: StoreOptions): Store {
@@ -94,7 +98,7 @@ export function openStore({ path, clock, copies, ...options }: StoreOptions): St
   return createStore(sqlite, clock, options);
 }
 
-/** Opens a database as it is, to read: nothing is migrated, a write throws. @throws Error when it cannot be read. */
+/** Opens a database for reading only: nothing is migrated, and writes throw. @throws Error when it cannot be read. */
 export function openStoreToRead(path: string, clock: Clock): Store {
   return createStore(withSteadyPlans(new Database(path, { readonly: true, timeout: 5_000 })), clock, {});
 }
@@ -107,11 +111,12 @@ function tune(sqlite: Database.Database): void {
   sqlite.pragma("foreign_keys = ON");
   sqlite.pragma("trusted_schema = OFF");
   sqlite.pragma("temp_store = MEMORY");
-  // What is deleted is overwritten with zeros, so that a deleted secret is in no byte of the file.
+  // Deleted content is overwritten with zeros, so that no byte of a deleted secret stays in the file.
   sqlite.pragma("secure_delete = ON");
-  // Every 2 MB of written pages are brought into the database by the commit that completes them: about 4 ms of this thread.
+  // After every 2 MB of written pages, the commit copies them into the database file: about 4 ms of this thread.
   sqlite.pragma("wal_autocheckpoint = 500");
-  // In KiB. The system keeps pages of the file as well; the driver's 16 MB hold them twice.
+  // In KiB. The operating system caches the file's pages as well; with the driver's default of 16 MB they would be held
+  // twice.
   sqlite.pragma("cache_size = -4000");
 }
 
@@ -171,7 +176,7 @@ function createStore(
     } catch (error) {
       written.length = eventsBefore;
       effects.length = effectsBefore;
-      // A full disk may have undone the whole transaction already.
+      // A full disk may already have rolled back the whole transaction.
       if (sqlite.inTransaction) {
         undo.run();
         keep.run();
@@ -203,7 +208,10 @@ function createStore(
       depth = 0;
     }
   }
-  /** Effects may write: theirs is a transaction of its own with events and effects of its own. */
+  /**
+   * Delivers events and runs effects. Effects may write, in transactions of their own with their own events and
+   * effects.
+   */
   function deliver(): void {
     const [events, due] = [written, effects];
     written = [];
@@ -230,14 +238,14 @@ function createStore(
     <T>(change: (tx: WriteTx) => T): T => {
       if (depth > 0) return nested(change);
       const result = commit(change);
-      // What follows happens in its own right, not for the caller of the change.
+      // Receivers and effects act in their own right, not for the caller of the change.
       authorities.run(undefined, deliver);
       return result;
     };
   const [write, note] = [writeBy(outermost), writeBy(unsynced)];
   const soon = createSoonQueue({
     insert,
-    // Chunks of text may be lost with the power, not with the process: no fsync for them alone.
+    // Text chunks may be lost in a power failure but not when the process dies, so they alone cause no fsync.
     commit: () => note(() => {}),
     mayCommit: () => depth === 0 && sqlite.open,
   });
@@ -258,7 +266,7 @@ function createStore(
       try {
         soon.flush();
       } catch {
-        // Closing continues: what is lost is text that was only queued.
+        // Closing continues; only queued text is lost.
       }
       soon.stop();
       sqlite.close();

@@ -1,4 +1,4 @@
-/** The tables as the code knows them are the tables that the migrations make: column by column. */
+/** The tables in the code are those that the migrations create, column by column. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import Database from "better-sqlite3";
@@ -11,7 +11,7 @@ interface Column {
   name: string;
   type: string;
   notNull: boolean;
-  /** Place in the primary key, from 1; 0 for none. */
+  /** Position in the primary key, from 1; 0 when not part of it. */
   key: number;
 }
 
@@ -27,7 +27,10 @@ const made = sqlite
   .pluck()
   .all()
   .filter((name) => !name.startsWith("sqlite_"));
-/** What knows about migrations is not itself made by one; the indexes of memories and documents are asked in SQL, for their full text. */
+/**
+ * No migration creates the table of migrations itself. The indexes of memories and documents are only used in SQL, for
+ * full-text search.
+ */
 const BY_HAND = ["migrations", ...made.filter((name) => /^(memory|document)_|_trigrams/.test(name))];
 
 function inDatabase(table: string): Column[] {

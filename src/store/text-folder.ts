@@ -1,7 +1,7 @@
 /**
- * Text files that people write and the server reads: agents, skills, pipelines. The file is the truth; what is read is
- * remembered until the file's state on disk changes, so an edit counts at once. Nothing outside of the folder is read
- * or written through a symbolic link. Writes are whole or not at all.
+ * Text files that people write and the server reads: agents, skills, pipelines. The files are authoritative. What was
+ * read is cached until the file's state on disk changes, so an edit takes effect at once. Nothing outside the folder is
+ * read or written through a symbolic link. Files are written completely or not at all.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -30,7 +30,7 @@ export interface TextFile {
   path: string;
   /** Empty when `problem` is set. */
   text: string;
-  /** Why it cannot be read; undefined when it can. */
+  /** Why the file cannot be read; undefined when it can. */
   problem: string | undefined;
   /** Milliseconds since the epoch. */
   modifiedAt: number;
@@ -44,12 +44,12 @@ export interface FolderEntry {
 export type TextFolder = ReturnType<typeof createTextFolder>;
 
 export const TEXT_FILE_BYTES = 512 * 1024;
-/** Beyond one of these all is forgotten, and read again when needed. */
+/** When one of these limits is exceeded, the cache is cleared; files are read again when needed. */
 const [CACHED_FILES, CACHED_CHARACTERS] = [100_000, 64 * 1024 * 1024];
-/** Files that are brought to the disk at once: the disk takes them in one go. */
+/** Files synced to disk at the same time, which the disk can combine. */
 const SYNCED_AT_ONCE = 32;
 
-/** A text that is not yet in its file. */
+/** A text that has not reached its file yet. */
 interface Waiting {
   path: string;
   draft: string;
@@ -61,12 +61,12 @@ interface Cached {
   file: TextFile;
 }
 
-/** The links of the folder lead nowhere else. */
+/** Access to the folder by which no link leads outside. */
 function createInside(root: string) {
   const base = realpathSync(root);
   const isInside = (real: string): boolean => real === base || real.startsWith(base + sep);
 
-  /** The real path inside the folder, links resolved; undefined when there is nothing, or it is outside. */
+  /** The real path inside the folder, with links resolved; undefined when there is nothing, or it is outside. */
   const resolve = (path: string): string | undefined => {
     try {
       const real = realpathSync(join(root, path));
@@ -75,7 +75,7 @@ function createInside(root: string) {
       return undefined;
     }
   };
-  /** Every folder above the path that exists is inside. */
+  /** Asserts that every existing folder above the path is inside. */
   const assertInside = (path: string): void => {
     const parts = path.split("/");
     const outside = () =>
@@ -132,7 +132,7 @@ export function createTextFolder(root: string) {
   const cache = createFileCache();
   const snapshots = createSnapshots();
   const waiting = new Map<string, Waiting>();
-  /** The real path of a folder, looked up once in a snapshot. */
+  /** The real path of a folder, looked up only once in a snapshot. */
   const resolveFolder = (path: string): string | undefined => {
     const folders = snapshots.current()?.folders;
     if (folders?.has(path)) return folders.get(path);
@@ -161,19 +161,19 @@ export function createTextFolder(root: string) {
     else if (found !== known) cache.keep(path, found);
     return found?.file;
   };
-  /** After a change of ours: of the file, or of a folder and all in it. */
+  /** Call it after our own change of a file, or of a folder with its content. */
   const forget = (path: string): void => {
     cache.drop(path);
     snapshots.forget(path);
   };
-  /** @returns where the text is until it takes the file's place. */
+  /** Writes the text to a temporary file. @returns that file's path. */
   const draftOf = (path: string, text: string): string => {
     if (Buffer.byteLength(text) > TEXT_FILE_BYTES)
       throw new Problem(413, "too_large", `The file may hold ${TEXT_FILE_BYTES} bytes at most.`);
     assertInside(path);
     return writeDraft(join(root, path), text);
   };
-  /** Brings one to the disk and into its place, unless it was written again or removed meanwhile. */
+  /** Syncs a waiting text to disk and moves it into place, unless the file was written again or removed meanwhile. */
   const settle = async (one: Waiting): Promise<void> => {
     const isWanted = () => waiting.get(one.path) === one;
     try {
@@ -192,7 +192,7 @@ export function createTextFolder(root: string) {
   };
   const settling = inBatches(settle, SYNCED_AT_ONCE);
   return {
-    /** Entries by name; empty when the folder does not exist. Links count as what they lead to, if that is inside. */
+    /** Entries by name; empty when the folder does not exist. A link counts as its target, if the target is inside. */
     list(path: string): readonly FolderEntry[] {
       const lists = snapshots.current()?.lists;
       const seen = lists?.get(path);
@@ -210,20 +210,20 @@ export function createTextFolder(root: string) {
       return found;
     },
     /**
-     * Reads on behalf of one answer: until `work` returns, each file and folder is looked at once on disk, however often it
-     * is asked for. What is written through this folder meanwhile counts at once. `work` does not wait for anything.
+     * Takes a snapshot for one answer: until `work` returns, each file and folder is read from disk only once. Writes
+     * through this folder take effect at once. `work` must be synchronous.
      */
     snapshot: snapshots.take,
     /**
-     * The same where there may be thousands of files: `look` reads them first, one before each `yield`, and others get their
-     * turn in between. `work` then finds them as `look` did.
+     * Like `snapshot`, for thousands of files: `look` reads them first, one before each `yield`, and other work gets a
+     * turn in between. `work` then sees the files as `look` saw them.
      */
     snapshotInTurns: snapshots.takeInTurns,
-    /** The same object in a snapshot until something is written; undefined outside of one. */
+    /** The same object in a snapshot until something is written; undefined outside of a snapshot. */
     moment: (): object | undefined => snapshots.current()?.moment,
     /**
-     * Writes a file whole, making the folders above it; on the disk when it returns, unless `synced` is false.
-     * @throws Problem 413 too large, 409 a link leads out.
+     * Writes a whole file and creates the folders above it. It is on disk on return, unless `synced` is false.
+     * @throws Problem 413 too large, 409 a link leads outside.
      */
     write(path: string, text: string, { synced }: { synced: boolean } = { synced: true }): void {
       const draft = draftOf(path, text);
@@ -242,8 +242,8 @@ export function createTextFolder(root: string) {
       forget(path);
     },
     /**
-     * The same without waiting for the disk: what is read through this folder is the new text at once, and its file is
-     * replaced, whole, when the text is on the disk. A file that is written again meanwhile is replaced once.
+     * Like `write`, without waiting for the disk. Reads through this folder return the new text at once. The file is
+     * replaced as a whole once the text is on disk; when it is written again before that, it is replaced only once.
      * @throws Problem as `write`.
      */
     writeSoon(path: string, text: string): void {
@@ -253,11 +253,11 @@ export function createTextFolder(root: string) {
       forget(path);
       settling.add(one);
     },
-    /** Resolves when all that was written so far is on the disk under its name. @throws what kept a file from it. */
+    /** Resolves when all texts written so far are in their files on disk. @throws what prevented a write. */
     written: settling.done,
-    /** Resolves when a file that was written with `synced: false` is on the disk, or was removed. */
+    /** Resolves when a file written with `synced: false` is on disk, or was removed. */
     sync: (path: string): Promise<void> => syncFile(join(root, path)),
-    /** Removes a file, or a folder with all it holds; links in it are not followed. @returns false when there was none. */
+    /** Removes a file, or a folder with its content; no link in it is followed. @returns false when there was none. */
     remove(path: string): boolean {
       assertInside(path);
       const target = join(root, path);
@@ -274,7 +274,7 @@ export function createTextFolder(root: string) {
   };
 }
 
-/** Writes the text beside the file, making the folder for both. @returns the draft's path. */
+/** Writes the text next to the file, and creates their folder. @returns the draft's path. */
 function writeDraft(file: string, text: string): string {
   const folder = dirname(file);
   mkdirSync(folder, { recursive: true, mode: 0o755 });
@@ -288,7 +288,7 @@ function writeDraft(file: string, text: string): string {
   return draft;
 }
 
-/** Brings a file to the disk, if it is there. */
+/** Syncs a file to disk, if it exists. */
 async function syncFile(file: string): Promise<void> {
   try {
     await using handle = await open(file);
@@ -300,7 +300,7 @@ async function syncFile(file: string): Promise<void> {
 
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
-/** @param which "itself": `real` may be a link, which is said; else it was resolved. */
+/** @param which "itself": `real` may be a link, which is then reported; otherwise links were already resolved. */
 function readFile(
   real: string,
   path: string,

@@ -1,18 +1,21 @@
 /**
- * The words of a question, put to an index of three characters in a row (FTS5's `trigram` with `detail = none`). The index
- * names the rows that may hold the words, newest first; the texts of those are then compared with the words, since only
- * some of a word's characters are asked for and the index does not know in which order they appear.
+ * Searches for the words of a query with an index of trigrams (FTS5's `trigram` with `detail = none`). The index
+ * returns rows that may contain the words, newest first. Their texts are then compared with the words, because only
+ * some of a word's trigrams are asked for, and the index does not know their order.
  */
 import { allOf, type Condition, contains } from "./reader.ts";
 
-/** More of them narrow little and cost as much each. */
+/** Limits per word and per query; more trigrams narrow the result little, and each costs as much as the first. */
 const PER_WORD = 3;
 const WORDS = 4;
 
-/** Rows looked at, the newest, where a word has fewer than three characters: the index does not know it. */
+/**
+ * When a word is shorter than three characters, the index cannot find it, so only so many of the newest rows are
+ * searched.
+ */
 const SHORT_WORD_ROWS = 2_000;
 
-/** Three characters of the word at its beginning, at its end and between. */
+/** Trigrams of the word: at its beginning, in its middle and at its end. */
 function trigramsOf(word: string): string[] {
   const characters = [...word];
   const last = characters.length - 3;
@@ -23,13 +26,13 @@ function trigramsOf(word: string): string[] {
 export const wordsOf = (text: string): string[] => [...new Set(text.split(/\s+/).filter(Boolean))];
 
 /**
- * The rows that may hold all of the words, as a table `named` with their ids (`id`) and order (`place`, the newest has the
- * highest), for a `FROM` that says `CROSS JOIN` next.
- * @param kind whose `…_texts` and `…_trigrams` are asked.
- * @param conditions on `texts`, as the table of ids is called in it.
+ * Selects the rows that may contain all of the words, as a table `named` with their ids (`id`) and order (`place`,
+ * highest for the newest), for a `FROM` followed by `CROSS JOIN`.
+ * @param kind whose `…_texts` and `…_trigrams` tables are used.
+ * @param conditions conditions on `texts`, the alias of the table of ids.
  */
 export function namedBy(kind: "run" | "task", words: readonly string[], ...conditions: Condition[]) {
-  // A NUL would end the expression.
+  // A NUL character would end the expression.
   const long = words.filter((word) => [...word].length >= 3 && !word.includes("\0"));
   const asked = long.toSorted((a, b) => b.length - a.length).slice(0, WORDS);
   const trigrams = new Set(asked.flatMap(trigramsOf).map((trigram) => `"${trigram.replaceAll('"', '""')}"`));
@@ -44,7 +47,7 @@ export function namedBy(kind: "run" | "task", words: readonly string[], ...condi
   return { table, values };
 }
 
-/** Each word is in one of the columns. */
+/** Conditions that each word is in at least one of the columns. */
 export const hold = (words: readonly string[], columns: readonly string[]): Condition[] =>
   words.map((word) => {
     const each = columns.map((column) => contains(column, word));

@@ -1,4 +1,4 @@
-/** A backup that cannot be read again is none. */
+/** A backup that cannot be read back is not accepted. */
 import { afterAll, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ test("a whole one passes; one that is cut, changed, or holds another database do
   const file = at("whole.tar.gz");
   const { files } = await writeBackup(data, file, { withoutKeys: true });
   const packed = gunzipSync(readFileSync(file));
-  // The database as it was put in: it begins at its magic words and has whole pages.
+  // The database as it was packed: it begins with SQLite's magic string and consists of whole pages.
   const begin = packed.indexOf("SQLite format 3");
   const size = packed.readUInt16BE(begin + 16) * packed.readUInt32BE(begin + 28);
   const database = at("copy.db");

@@ -1,4 +1,4 @@
-/** Reading a backup again before it counts as one: every file of it, and the database that is in it. */
+/** Reads a backup back before it is accepted: every file in it, and its database. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
@@ -8,11 +8,11 @@ import { extract } from "tar-stream";
 import { messageOf, Problem } from "../core/errors.ts";
 
 interface Expected {
-  /** Path of the database that was put into it. */
+  /** Path of the database that was packed. */
   database: string;
   /** Its name in the archive. */
   name: string;
-  /** Files besides the label. */
+  /** Number of files besides the label. */
   files: number;
 }
 
@@ -23,7 +23,7 @@ const damaged = (why: string) =>
     `The backup was written and could not be read again: ${why}. It was not kept. Check the disk, and make it again.`,
   );
 
-/** @param label name of the entry that says what the archive is. @throws Problem 500 `backup_damaged`. */
+/** @param label name of the entry that describes the archive. @throws Problem 500 `backup_damaged`. */
 export async function verifyBackup(file: string, label: string, { database, name, files }: Expected): Promise<void> {
   const db = new Database(database, { readonly: true });
   try {

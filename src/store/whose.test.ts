@@ -1,6 +1,6 @@
 /**
- * Whose is it: every table of the schema × every kind of caller. The rows that a query finds are those that the function
- * lets through, and for each policy those that the table below says.
+ * Ownership for every table of the schema × every kind of caller. A query finds exactly the rows that the function lets
+ * through; for each policy these are the rows in the table below.
  */
 import { afterAll, expect, test } from "bun:test";
 import Database from "better-sqlite3";
@@ -14,7 +14,10 @@ import { INTERNAL, mayRead, readable, WHOSE, WHOSE_FILES, WHOSE_SESSIONS, type W
 
 const ADA = "usr_ada";
 const BEN = "usr_ben";
-/** A project that is open to all; two that are open to their members: ada is one of the first, nobody of the second. */
+/**
+ * A project that is open to all, and two that are open to their members: ada is a member of the first, nobody here of
+ * the second.
+ */
 const PROJECT = "proj_open";
 const ADAS = "proj_adas";
 const CLOSED = "proj_closed";
@@ -28,7 +31,7 @@ const projects: ProjectRoles = {
 
 const sqlite = new Database(":memory:");
 migrate(sqlite, null);
-// Rows are made up here, one for each way to belong to somebody: they need not be whole.
+// The rows are invented, one for each way of belonging to somebody, and need not be complete.
 sqlite.pragma("foreign_keys = OFF");
 sqlite.pragma("ignore_check_constraints = ON");
 for (const name of sqlite
@@ -38,7 +41,7 @@ for (const name of sqlite
   sqlite.exec(`DROP TRIGGER ${name}`);
 afterAll(() => void sqlite.close());
 
-/** The caller that an API key with that scope is, when it reads. */
+/** The caller for an API key with this scope, when it reads. */
 const keyOf = (caller: Caller, scope: Scope): Caller => {
   const isWhole = !caller.admin || scope === "admin";
   const limited: Caller = { ...caller, scopes: [scope], ...(isWhole ? {} : { admin: false, readsAsAdmin: true }) };
@@ -54,7 +57,7 @@ const heldBy = (userId?: string, projectId?: string) => ({
   projectId,
 });
 
-/** What each kind of caller counts as in the table of what is promised. */
+/** The kinds of callers in the table of expectations. */
 type Kind =
   | "nobody"
   | "user"
@@ -92,7 +95,7 @@ const CALLERS: [name: string, kind: Kind, caller: Caller][] = [
   ]),
 ];
 
-/** To whom a row belongs. */
+/** Whom a row belongs to. */
 const BELONGINGS = ["ada's", "ben's", "administrators'", "nobody's", "a project's"] as const;
 const nameOf = ({ owner, project }: Belonging): (typeof BELONGINGS)[number] => {
   if (owner === ADA) return "ada's";
@@ -151,7 +154,9 @@ const PROMISED: Record<
   },
 };
 const OF_EVERYBODY = [PROJECT];
-/** The projects that each kind of caller sees; nothing in any other is theirs to read, whoever owns it. */
+/**
+ * The projects that each kind of caller sees. Rows in other projects are not readable for them, whoever owns the rows.
+ */
 const SEEN: Record<Exclude<Kind, "nobody">, readonly string[]> = {
   user: [PROJECT, ADAS],
   other: OF_EVERYBODY,
@@ -164,7 +169,7 @@ const promised = (policy: Policy, kind: Kind, belonging: Belonging): boolean => 
   if (kind === "nobody") return false;
   if (belonging.project !== null && !SEEN[kind].includes(belonging.project)) return false;
   const name = (Object.keys(POLICIES) as (keyof typeof POLICIES)[]).find((one) => POLICIES[one] === policy)!;
-  // All who see a project see what is in it, not only its owner.
+  // Everybody who sees a project sees what is in it, not only the owner.
   if (name === "ownerOrProject" && belonging.project !== null && !belonging.isOwnersAlone) return true;
   const as = kind === "at work in the closed project" ? "without an account" : kind;
   return PROMISED[name][as].includes(nameOf(belonging));
@@ -183,7 +188,7 @@ interface Column {
 const columnsOf = (table: string): Column[] =>
   sqlite.prepare("SELECT * FROM pragma_table_info(?)").all(table) as Column[];
 
-/** The columns that say to whom a row belongs, with the values that they have in turn. */
+/** All combinations of values in the columns that say whom a row belongs to. */
 function variants({ table, belonging }: AnyWhose): Row[] {
   const asked = new Set<string>();
   belonging(new Proxy({}, { get: (_, name) => void asked.add(String(name)) }));
@@ -198,7 +203,7 @@ function variants({ table, belonging }: AnyWhose): Row[] {
           : [ADA, BEN, null];
     if (table === "events" && name === "user_id") set.push(ADMINISTRATORS);
     if (table === "user_provider_keys" || table === "harness_logins") set.push(LOCAL_USER);
-    // The project's own key is its id.
+    // A project's own key is its id.
     const values = column.name === "id" ? (table === "projects" ? [PROJECT, ADAS, CLOSED] : [ADA, BEN]) : set;
     rows = rows.flatMap((row) =>
       values
@@ -219,7 +224,9 @@ const ADAS_MEMBERSHIP = {
 };
 
 let made = 0;
-/** A row with those values; the other columns that need one get one that no other row has. @returns its `rowid`, or key. */
+/**
+ * Inserts a row with these values; other columns that need a value get a unique one. @returns its `rowid`, or its key.
+ */
 function insert(table: string, given: Row): Record<string, unknown> {
   const row: Record<string, unknown> = {};
   for (const { name, type, notnull, pk } of columnsOf(table)) {
@@ -234,7 +241,7 @@ function insert(table: string, given: Row): Record<string, unknown> {
   return row;
 }
 
-/** Each row of a table, with the row that says to whom it belongs. */
+/** A row of a table, together with the row that says whom it belongs to. */
 interface Made {
   row: Record<string, unknown>;
   belongs: Row;
@@ -285,7 +292,7 @@ test("every table of the schema names its policy, or why nobody is shown its row
     .prepare<unknown[], string>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     .pluck()
     .all();
-  // Full-text indexes keep tables of their own beside them.
+  // Full-text indexes have internal tables of their own.
   const indexes = all.filter((name) => all.includes(`${name}_data`) && all.includes(`${name}_config`));
   const schema = all.filter((name) => !indexes.some((index) => name !== index && name.startsWith(`${index}_`)));
   expect([...Object.keys(WHOSE), ...Object.keys(INTERNAL)].sort()).toEqual(schema.sort());

@@ -1,6 +1,6 @@
 /**
- * Whose the rows of each table are: the one list that names a policy (`core/ownership.ts`) for every table. Code that has a
- * row asks `mayRead`; a query takes `readable`. A table that is in neither list fails a test.
+ * Who owns the rows of each table: the one list that names a policy (`core/ownership.ts`) for every table. Code with a
+ * row at hand calls `mayRead`; a query uses `readable`. A table in neither this list nor `INTERNAL` fails a test.
  */
 import { notFound } from "../core/errors.ts";
 import { ADMINISTRATORS } from "../core/events.ts";
@@ -15,17 +15,17 @@ import {
 } from "../core/ownership.ts";
 import { LOCAL_USER } from "./tables/providers.ts";
 
-/** @typeParam Row what is needed of a row to say to whom it belongs. */
+/** @typeParam Row the members of a row that tell whom it belongs to. */
 export interface Whose<Row> {
   table: string;
   policy: Policy;
   belonging(row: Row): Belonging;
   columns(alias: string): BelongingSql;
-  /** The rows belong to whom the rows belong that they name. `Row` is then a row of that table. */
+  /** Set when rows belong to whoever owns the row that they refer to. `Row` is then a row of that other table. */
   parent?: { whose: Whose<never>; column: string; key: string };
 }
 
-/** Rows that name their owner and their project in columns. */
+/** Rows with columns for their owner and project. */
 function rows<O extends string = never, P extends string = never>(
   table: string,
   policy: PolicyName,
@@ -41,7 +41,7 @@ function rows<O extends string = never, P extends string = never>(
   };
 }
 
-/** Rows that belong to whom the row belongs that `column` names. @param policy another one than that row's. */
+/** Rows that belong to whoever owns the row that `column` refers to. @param policy a policy other than that row's. */
 function partOf<Row>(
   table: string,
   whose: Whose<Row>,
@@ -51,7 +51,7 @@ function partOf<Row>(
   return { ...whose, table, policy: policy ? POLICIES[policy] : whose.policy, parent: { whose, column, key } };
 }
 
-/** Personal keys and log-ins. Those of a server without accounts belong to those without an account. */
+/** Personal keys and log-ins. On a server without accounts, they belong to users without an account. */
 const personalRows = (table: string): Whose<{ user_id: string }> => ({
   table,
   policy: POLICIES.owner,
@@ -125,7 +125,7 @@ export const WHOSE = {
   messages: partOf("messages", sessions, "session_id"),
   tool_calls: partOf("tool_calls", sessions, "session_id"),
   permission_requests: partOf("permission_requests", sessions, "session_id"),
-  /** What was answered for an agent is everybody's to see; for a run or a chat, its owner's. */
+  /** Answers for an agent are visible to everybody; answers for a run or a chat, to its owner. */
   permission_answers: rows("permission_answers", "ownerOrNobody", { owner: "user_id" }),
   egress_connections: partOf("egress_connections", sessions, "session_id"),
   swarms,
@@ -167,7 +167,7 @@ export const WHOSE = {
   audit: rows("audit", "administrator"),
 
   events: rows("events", "ownerOrNobody", { owner: "user_id", project: "project_id" }),
-  /** A job that somebody asked for is theirs. One that nobody did is its project's. */
+  /** A job that somebody requested belongs to them; other jobs belong to their project. */
   jobs: {
     table: "jobs",
     policy: POLICIES.ownerOrProject,
@@ -182,7 +182,7 @@ export const WHOSE = {
       isOwnersAlone: `${alias}.user_id IS NOT NULL`,
     }),
   } satisfies Whose<{ user_id: string | null; project_id: string | null }>,
-  /** What is for no user is for the administrators. */
+  /** Notices without a user are for the administrators. */
   notifications: {
     table: "notifications",
     policy: POLICIES.owner,
@@ -201,23 +201,23 @@ export const WHOSE = {
   cookie_grants: partOf("cookie_grants", cookieSets, "cookie_set_id"),
 };
 
-/** Sessions of one kind that are more private than their transcript, which administrators read. */
+/** Policies for kinds of sessions that are more private than their transcripts, which administrators can read. */
 export const WHOSE_SESSIONS = {
   chat: ruledBy(POLICIES.owner, sessions),
   spawn: ruledBy(POLICIES.ownerOrAdmin, sessions),
-  /** Those in which a memory was recalled or written. */
+  /** Sessions in which a memory was recalled or written. */
   recalling: ruledBy(POLICIES.ownerOrAdmin, sessions),
-  /** Those at work, in the list of who does what. */
+  /** Sessions at work, in the list of current activity. */
   live: ruledBy(POLICIES.ownerOrAdmin, sessions),
 };
 
-/** Whose a run is, in the index of its texts, which knows no project: what is found is asked of `runs` again. */
+/** Owners of runs in their text index, which knows no projects; its results are checked again in `runs`. */
 export const WHOSE_TEXTS = { runs: rows("run_texts", "owner", { owner: "created_by" }) };
 
-/** Files that belong to somebody as rows do. */
+/** Files that belong to somebody, as rows do. */
 export const WHOSE_FILES = { skills: rows("skills", "ownerOrNobody", { owner: "owner_id" }) };
 
-/** Tables whose rows nobody is shown as they are, and why not. */
+/** Tables whose rows are never shown directly, and why. */
 export const INTERNAL: Record<string, string> = {
   budget_notices: "which notices were given",
   change_comments: "comments on changes, shown to those who may read the run or session that made these",
@@ -254,25 +254,25 @@ export const INTERNAL: Record<string, string> = {
   task_trigrams: "an index of tasks, read joined to them",
 };
 
-/** Whether somebody may read a row. Of a table that is part of another, `row` is the other's. */
+/** Whether the asker may read a row. For a table that is part of another, `row` is a row of the other. */
 export const mayRead = <Row>(asker: Asker, { policy, belonging }: Whose<Row>, row: NoInfer<Row>): boolean =>
   policy.mayRead(asker, belonging(row));
 
-/** The row that was looked up. @throws Problem 404 when there is none, or the asker may not read it. */
+/** Returns the row that was looked up. @throws Problem 404 when there is none, or the asker may not read it. */
 export function expectReadable<Row>(asker: Asker, whose: Whose<NoInfer<Row>>, row: Row | undefined, what: string): Row {
   if (row === undefined || !mayRead(asker, whose, row)) throw notFound(what);
   return row;
 }
 
-/** The rows that somebody may read, as a condition of a query. @param alias of the table in the query. */
+/** A query condition for the rows that the asker may read. @param alias name of the table in the query. */
 export const readable = <Row>(asker: Asker, whose: Whose<Row>, alias = whose.table): ReadCondition =>
   conditionOf(whose.policy, asker, whose, alias);
 
-/** The asker's own rows: for lists that leave out what is everybody's. */
+/** A query condition for the asker's own rows, for lists without what belongs to everybody. */
 export const own = <Row>(asker: Asker, whose: Whose<Row>, alias = whose.table): ReadCondition =>
   conditionOf(POLICIES.owner, asker, whose, alias);
 
-/** The asker's own rows; for administrators all. */
+/** A query condition for the asker's own rows; for administrators, all rows. */
 export const ownUnlessAdmin = <Row>(asker: Asker, whose: Whose<Row>, alias = whose.table): ReadCondition =>
   asker.admin ? undefined : own(asker, whose, alias);
 

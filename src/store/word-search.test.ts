@@ -1,9 +1,9 @@
-/** What a question asks a full-text table, by how many rows its words stand in. */
+/** The full-text queries for a question, depending on how many rows contain its words. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { termsOf, wordQueries } from "./word-search.ts";
 
-/** Rows 1 to 6,000: `every` in all, `half` in every second, `tenth` and `rare` as they say. */
+/** Rows 1 to 6,000: `every` is in all of them, `half` in every second, `tenth` and `rare` as their names say. */
 function filled() {
   const db = new Database(":memory:");
   db.exec("CREATE VIRTUAL TABLE t USING fts5(text, tokenize = 'porter unicode61')");

@@ -1,6 +1,6 @@
 /**
- * Full-text search by the words of a question: every word quoted, joined by OR, stop words left out. To rank a row costs
- * its share of a millisecond, so words that are in many rows are left out while rarer ones find enough.
+ * Full-text search for the words of a question: each word quoted, joined by OR, without stop words. Ranking costs time
+ * for each row, so words that occur in many rows are left out as long as rarer words find enough.
  */
 import type { Prepare } from "./statement-cache.ts";
 
@@ -10,15 +10,18 @@ const STOP_WORDS = new Set(
    we were what when where which who whom why will with would you your`.split(/\s+/),
 );
 const MAX_TERMS = 48;
-/** Rows that one question ranks at most; where it finds too little, the next bound holds. */
+/** The most rows that one query ranks; when it finds too little, the next limit applies. */
 const RANKED_ROWS = [1_500, 4_000] as const;
 const UNRANKED_ABOVE = RANKED_ROWS.at(-1)!;
 
-/** One way to put the question to an FTS5 table. */
+/** One of the queries to an FTS5 table for a question. */
 export interface WordQuery {
-  /** For MATCH. */
+  /** Expression for MATCH. */
   expression: string;
-  /** False: its one word is nearly everywhere and tells nothing apart, so the newest rows are as good as any. */
+  /**
+   * False when its only word is in nearly every row. Ranking would tell nothing then, so the newest rows are as good as
+   * any.
+   */
   ranked: boolean;
 }
 
@@ -36,11 +39,11 @@ export function termsOf(query: string): string[] {
   return (telling.length > 0 ? telling : words).slice(0, MAX_TERMS);
 }
 
-/** Nothing in a word is read as an operator. */
+/** Quotes each word, so that none is read as an operator. */
 export const anyOf = (terms: readonly string[]): string => terms.map((term) => `"${term}"`).join(" OR ");
 
 /**
- * The question from its rarest words to more of them. Ask the next one only where the one before found too little.
+ * Queries for a question, from its rarest words to more of them. Use the next one only when the last found too little.
  * @param table an FTS5 table.
  */
 export function* wordQueries(statement: Prepare, table: string, query: string): Generator<WordQuery> {

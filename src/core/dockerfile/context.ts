@@ -1,4 +1,4 @@
-/** Which files the steps of a build copy: chosen from a list of names alone, without looking at a file. */
+/** Chooses the files that a build's steps copy, from a list of names only, without reading any file. */
 import { hashJson } from "../json-hash.ts";
 import { takeTurns } from "../turns.ts";
 import { DockerfileFault } from "./lines.ts";
@@ -7,31 +7,31 @@ import type { BuildStep, CopyStep } from "./plan.ts";
 export const CONTEXT_LIMITS = { files: 50_000, copied: 20_000, sources: 200, bytes: 1024 ** 3 } as const;
 
 export interface ContextFile {
-  /** From the top of the context. */
+  /** Path relative to the top of the context. */
   path: string;
   kind: "file" | "program" | "link";
-  /** Of its content. */
+  /** Git object id of the content. */
   oid: string;
 }
 
 export interface Copied extends ContextFile {
-  /** Where it comes to below a target that is a folder. */
+  /** Path below the target, when the target is a folder. */
   below: string;
 }
 
 export interface Selection {
   files: Copied[];
-  /** One file that was named itself: where the target is no folder, it is the target. */
+  /** True for a single file that was named itself: unless the target is a folder, the file becomes the target. */
   isOne: boolean;
 }
 
 const MAX_RULES = 200;
 const MAX_RULE_CHARACTERS = 512;
 
-/** Reads a `.dockerignore`. Unlike in a `.gitignore`, a name without a slash is one at the top. */
+/** Reads a `.dockerignore`. Unlike in a `.gitignore`, a name without a slash only matches at the top. */
 export function readDockerignore(text: string): (path: string) => boolean {
   const rules = text.split(/\r?\n/, MAX_RULES).flatMap((line) => ruleIn(line.trim()) ?? []);
-  /** Of folders: the last rule that says something of them. */
+  /** For each folder, the index of the last rule that matches it or a folder above it; -1 for none. */
   const folders = new Map([["", -1]]);
   const lastFor = (path: string): number => {
     const end = path.lastIndexOf("/");
@@ -57,15 +57,15 @@ function ruleIn(line: string): { keeps: boolean; matches(path: string): boolean 
   return path === "" ? undefined : { keeps, matches: matcherOf(path) };
 }
 
-/** Of a path with `*`, `?` and `[…]`. */
+/** Matches paths with a pattern of `*`, `?` and `[…]`. */
 export function matcherOf(pattern: string): (path: string) => boolean {
   if (!/[*?[\\]/.test(pattern)) return (path) => path === pattern;
-  // Braces and a "!" at the beginning are ordinary characters here.
+  // Braces, and a "!" at the beginning, are ordinary characters here.
   const glob = new Bun.Glob(pattern.replace(/(?<!\\)[{}]/g, "\\$&").replace(/^!/, "\\!"));
   return (path) => glob.match(path);
 }
 
-/** What each copying step takes. @throws DockerfileFault. */
+/** Chooses the files that each copying step takes. @throws DockerfileFault. */
 export async function selectFiles(
   files: readonly ContextFile[],
   steps: readonly BuildStep[],
@@ -108,11 +108,11 @@ export async function selectFiles(
   return found;
 }
 
-/** It is what a name stands for, and not a file below it. */
+/** Whether the path is what the source names, and not a file below it. */
 const isMeantItself = (path: string | undefined, source: string): boolean =>
   path !== undefined && source !== "" && path.split("/").length === source.split("/").length;
 
-/** What one name stands for. */
+/** The files that one source stands for. */
 function filesOf(files: readonly ContextFile[], source: string, line: number): Copied[] {
   const found = /[*?[\\]/.test(source) ? matching(files, source) : named(files, source);
   const link = found.find(
@@ -139,7 +139,7 @@ function named(files: readonly ContextFile[], source: string): Copied[] {
 function matching(files: readonly ContextFile[], source: string): Copied[] {
   const matches = matcherOf(source);
   const depth = source.split("/").length;
-  /** Whether this folder or file is meant. */
+  /** Whether a folder or file at this depth matches the source. */
   const known = new Map<string, boolean>();
   return files.flatMap((file) => {
     const names = file.path.split("/");
@@ -148,12 +148,12 @@ function matching(files: readonly ContextFile[], source: string): Copied[] {
     const isMeant = known.get(top) ?? matches(top);
     known.set(top, isMeant);
     if (!isMeant) return [];
-    // Of a folder its files, as where it is named itself.
+    // For a folder that matches, its files are copied, as when the folder is named directly.
     return [{ ...file, below: names.length === depth ? (names.at(-1) ?? "") : names.slice(depth).join("/") }];
   });
 }
 
-/** Of the files that are copied, whatever the order. */
+/** Digest of the copied files; their order does not matter. */
 export function digestOf(selections: Iterable<Selection>): { digest: string; count: number } {
   const lines = new Set<string>();
   for (const { files } of selections)

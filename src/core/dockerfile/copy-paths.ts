@@ -1,7 +1,7 @@
-/** What `COPY` and `ADD` name, as paths from the top. */
+/** Converts the sources of `COPY` and `ADD` to paths from the top. */
 import { posix } from "node:path";
 
-/** From the top of the image. */
+/** Path from the top of another image. */
 export function pathInImage(source: string): string {
   const path = posix.normalize(`/${source}`).replace(/\/$/, "");
   if (path === "/" || path === "")
@@ -9,7 +9,7 @@ export function pathInImage(source: string): string {
   return path.slice(1);
 }
 
-/** In the context, whatever way leads there. */
+/** Path from the top of the context, normalized. */
 export function pathInContext(source: string, word: string): string {
   if (/^[A-Za-z][A-Za-z0-9+.-]*:\/\/|^git@/.test(source))
     throw new Error(

@@ -1,4 +1,4 @@
-/** What is read of a Dockerfile, and what is refused. */
+/** What is understood of a Dockerfile, and what is refused. */
 import { describe, expect, test } from "bun:test";
 import { type ContextFile, digestOf, readDockerignore, selectFiles } from "./context.ts";
 import { DockerfileFault } from "./lines.ts";

@@ -1,14 +1,17 @@
-/** The instructions of a Dockerfile, each with its line. Anybody may have written the text: it is bounded, and read once. */
+/**
+ * Splits a Dockerfile into its instructions, each with its line. Anybody may have written the text, so it is limited,
+ * and read once.
+ */
 
 export const DOCKERFILE_LIMITS = {
   bytes: 64 * 1024,
   instructions: 200,
   stages: 20,
-  /** Of one instruction, with the lines that continue it. */
+  /** Length of one instruction, including its continuation lines. */
   characters: 16 * 1024,
-  /** `RUN`, `COPY` and `ADD`: each leaves a layer, and engines take 127 in one image. */
+  /** The most `RUN`, `COPY` and `ADD`: each makes a layer, and engines accept 127 layers in one image. */
   layers: 60,
-  /** Of a value in which others were put. */
+  /** Length of a value after variables were inserted. */
   valueCharacters: 16 * 1024,
 } as const;
 
@@ -25,18 +28,21 @@ export class DockerfileFault extends Error {
 }
 
 export interface Instruction {
-  /** In the file, from 1. */
+  /** Line in the file, from 1. */
   line: number;
-  /** In capitals. */
+  /** The instruction's name in capitals. */
   word: string;
-  /** What follows it, with the lines that continue it. */
+  /** The rest of the instruction, including its continuation lines. */
   text: string;
 }
 
-/** What it says must be what is read by those who accept it. */
+/** Invisible characters. People who approve the file must see everything that is read. */
 const HIDDEN = /(?!\t)[\p{Cc}\p{Cf}]/u;
 
-/** The frontend that every builder has: what it understands beyond us is refused where it is used. */
+/**
+ * The standard Dockerfile frontend that every builder has. Its features that are not supported here are refused where
+ * they are used.
+ */
 const USUAL_FRONTEND = /^docker(?:\.io\/docker)?\/dockerfile(?::1(?:\.\d{1,3}){0,2})?$/;
 
 /** @throws DockerfileFault. */
@@ -67,7 +73,7 @@ export function readInstructions(text: string): Instruction[] {
 
 const isSkipped = (line: string): boolean => line.trim() === "" || line.trimStart().startsWith("#");
 
-/** Comments at the top that tell the builder something. @returns the line after them. */
+/** Reads parser directives, which are comments at the top. @returns the index of the line after them. */
 function readDirectives(lines: readonly string[]): number {
   for (let at = 0; ; at++) {
     const [, name, value] = /^#\s*([A-Za-z]+)\s*=\s*(\S+)\s*$/.exec((lines[at] ?? "").slice(0, 500)) ?? [];
@@ -83,7 +89,7 @@ function readDirectives(lines: readonly string[]): number {
   }
 }
 
-/** A line and those that continue it; comments and empty lines between them are left out. */
+/** Joins a line with its continuation lines. Comments and empty lines between them are dropped. */
 function joinLines(lines: readonly string[], first: number): { whole: string; next: number } {
   let whole = "";
   for (let at = first; at < lines.length; at++) {

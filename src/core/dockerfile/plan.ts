@@ -1,7 +1,8 @@
 /**
- * What a Dockerfile asks for, as steps whose variables are put in already: stages that each begin with an image or with what an
- * earlier stage left, run commands and copy files. The last one is the image; those that it takes nothing from are not built. What we cannot do exactly is refused with its line, and with what to write instead. Nothing is left out silently
- * that changes which files or variables the image has.
+ * Turns a Dockerfile into build steps with their variables filled in. Each stage begins with an image or an earlier
+ * stage, and runs commands and copies files. The last stage is the image; stages that it does not use are not built.
+ * What cannot be done exactly is refused with its line, and with what to write instead. Nothing is skipped silently
+ * that changes the image's files or variables.
  */
 import { posix } from "node:path";
 import { Value } from "@sinclair/typebox/value";
@@ -12,34 +13,36 @@ import { expandWord, type Lookup, listIn, splitWords } from "./words.ts";
 
 interface Step {
   line: number;
-  /** For people, as it was written. */
+  /** The instruction as it was written, for people. */
   text: string;
-  /** What the image has by then: its own variables and those of `ENV`. */
+  /** Variables of the image at this step: its own and those of `ENV`. */
   env: Readonly<Record<string, string>>;
   workdir: string;
-  /** `name`, `uid`, with `:group` where it was named. */
+  /** `name` or `uid`, with `:group` if the file names one. */
   user: string;
 }
 export interface RunStep extends Step {
   kind: "run";
   argv: readonly string[];
-  /** `ARG`s: for this command alone. */
+  /** Values of `ARG`, for this command only. */
   args: Readonly<Record<string, string>>;
 }
 export interface CopyStep extends Step {
   kind: "copy";
-  /** Paths in the context, from its top; with `*`, `?` and `[…]`. "" is all of it. */
+  /** Paths in the context, from its top; may contain `*`, `?` and `[…]`. "" is the whole context. */
   sources: readonly string[];
-  /** Absolute; with a slash at its end it is a folder. */
+  /** Absolute path; with a trailing slash, it is a folder. */
   to: string;
-  /** Its sources are paths from the top of that image. Undefined: they are files of the context. */
+  /**
+   * Image or stage that the sources are copied from, as paths from its top. Undefined: they are files of the context.
+   */
   from?: Origin | undefined;
   chown: string | undefined;
   mode: number | undefined;
 }
 export type BuildStep = RunStep | CopyStep;
 
-/** What an earlier stage left, by its place in the file; or an image. */
+/** An earlier stage, by its position in the file; or an image. */
 export type Origin = { stage: number } | { image: string };
 
 interface StagePlan {
@@ -47,24 +50,24 @@ interface StagePlan {
   steps: BuildStep[];
   env: Readonly<Record<string, string>>;
   workdir: string;
-  /** The last one takes something from it, or is it. */
+  /** Whether it is the last stage, or the last stage uses it. */
   isNeeded: boolean;
 }
 
 export interface BuildPlan {
-  /** Name of the image that the last stage begins with, through others where it begins with another. */
+  /** Name of the image that the last stage begins with, directly or through earlier stages. */
   image: string;
-  /** Of all that is needed. */
+  /** Images of all stages that are needed. */
   images: string[];
   stages: StagePlan[];
-  /** Of all stages that are needed, in the order of the file. */
+  /** Steps of all stages that are needed, in the order of the file. */
   steps: BuildStep[];
-  /** What the last stage leaves beside files. */
+  /** Variables and working directory that the last stage leaves. */
   env: Readonly<Record<string, string>>;
   workdir: string;
 }
 
-/** What an image says of itself. */
+/** What an image's own configuration says. */
 export interface BaseImage {
   env: Readonly<Record<string, string>>;
   workdir: string;
@@ -79,7 +82,7 @@ const SHOWN_CHARACTERS = 200;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/;
 const USER = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,63})?$/;
 
-/** Says nothing about the files of the image or how an agent's commands run in it. */
+/** Instructions that affect neither the image's files nor how an agent's commands run in it; they are ignored. */
 const PASSED_OVER = new Set([
   "CMD",
   "ENTRYPOINT",
@@ -93,12 +96,12 @@ const PASSED_OVER = new Set([
 
 interface Reading {
   baseOf(image: string): BaseImage;
-  /** Given from outside: they go before the defaults. */
+  /** Values of `ARG` given from outside; they override the defaults. */
   given: Readonly<Record<string, string>>;
-  /** `ARG`s before `FROM`. */
+  /** Values of `ARG` before the first `FROM`. */
   before: Map<string, string>;
   stages: Stage[];
-  /** Of all stages. */
+  /** Layers of all stages together. */
   layers: number;
 }
 
@@ -141,11 +144,11 @@ const originsOf = ({ from, steps }: Pick<Stage, "from" | "steps">): Origin[] => 
 
 const imageIn = (origin: Origin): string[] => ("image" in origin ? [origin.image] : []);
 
-/** Stages begin with earlier ones alone. */
+/** The image at the root of a stage. It terminates because stages only begin with earlier stages. */
 const rootOf = (stages: readonly Stage[], from: Origin): string =>
   "image" in from ? from.image : rootOf(stages, stages[from.stage]?.from ?? { image: "" });
 
-/** The last one and what it takes from, directly or not. */
+/** The last stage and all stages that it uses, directly or not. */
 function stagesFor(stages: readonly Stage[]): Set<number> {
   const needed = new Set([stages.length - 1]);
   for (let at = stages.length - 1; at >= 0; at--) {
@@ -177,7 +180,7 @@ function perform(reading: Reading, instruction: Instruction): void {
   throw new DockerfileFault(line, `${shorten(word, 40)} is not an instruction that is supported here.`);
 }
 
-/** Errors of what reads words, with the line. */
+/** Adds the line to errors of the functions that parse words. */
 function inWords(line: number, act: () => void): void {
   try {
     act();
@@ -247,11 +250,11 @@ function beginStage(reading: Reading, { text }: Instruction): void {
 
 const STAGE_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
 
-/** The later one of two that have the same name. @returns -1 where none has it. */
+/** Index of the stage with this name, the later one if there are two. @returns -1 when there is none. */
 const stageNamed = (stages: readonly Stage[], name: string): number =>
   stages.findLastIndex((stage) => stage.name === name.toLowerCase());
 
-/** Those of `ENV` go before those of `ARG`, as everywhere. */
+/** Variables of `ENV` override those of `ARG`, as in every builder. */
 const lookupOf =
   ({ args, env }: Stage): Lookup =>
   (name) =>
@@ -267,7 +270,7 @@ function declareArgs({ before, given }: Reading, stage: Stage | undefined, { tex
     const name = at < 0 ? word : word.slice(0, at);
     assertVariable(name, "ARG");
     const own = at < 0 ? undefined : expandWord(word.slice(at + 1), lookup);
-    // Without a value of its own it is the one from before FROM.
+    // Without a default of its own, it takes the value from before FROM.
     const value = given[name] ?? own ?? before.get(name);
     if (value !== undefined) into.set(name, value);
     assertRoom(into);
@@ -310,7 +313,7 @@ function userIn(text: string): string {
   return text;
 }
 
-/** What every step has. @throws Error when there are too many. */
+/** The members that every step has. @throws Error when there are too many steps. */
 function stepOf({ reading, env, user, workdir }: Stage, { line, word, text }: Instruction): Step {
   if (++reading.layers > DOCKERFILE_LIMITS.layers)
     throw new Error(`There are more than ${DOCKERFILE_LIMITS.layers} RUN, COPY and ADD. Join commands with &&.`);
@@ -373,7 +376,7 @@ const FLAG_REASONS: Readonly<Record<string, string>> = {
   chmod: "takes a number, as 755.",
 };
 
-/** An earlier stage by its name or number, or an image. */
+/** Resolves the source of `COPY --from`: an earlier stage by its name or number, or an image. */
 function originIn({ reading: { stages } }: Stage, text: string): Origin {
   const earlier = stages.slice(0, -1);
   const at = /^\d{1,3}$/.test(text) ? Number(text) : stageNamed(earlier, text);

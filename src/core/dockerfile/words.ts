@@ -1,4 +1,7 @@
-/** Words of an instruction: split at blanks, quotes taken off, variables put in. One pass over the text each. */
+/**
+ * Parses the words of an instruction: splits at white space, removes quotes, inserts variables. Each does one pass over
+ * the text.
+ */
 import { jsonIn } from "../json-reader.ts";
 import { DOCKERFILE_LIMITS } from "./lines.ts";
 
@@ -6,7 +9,7 @@ export type Lookup = (name: string) => string | undefined;
 
 const NAME = /[A-Za-z0-9_]/;
 
-/** Splits at blanks outside of quotes; the words keep their quotes. @throws Error with a sentence. */
+/** Splits at white space outside quotes; the words keep their quotes. @throws Error with a sentence. */
 export function splitWords(text: string): string[] {
   const words: string[] = [];
   let [word, quote] = ["", ""];
@@ -26,7 +29,7 @@ export function splitWords(text: string): string[] {
   return word === "" ? words : [...words, word];
 }
 
-/** Takes quotes off and puts variables in. @throws Error with a sentence. */
+/** Removes quotes and inserts variables. @throws Error with a sentence. */
 export function expandWord(text: string, lookup: Lookup): string {
   let [out, quote] = ["", ""];
   for (let at = 0; at < text.length; ) {
@@ -56,7 +59,7 @@ export function expandWord(text: string, lookup: Lookup): string {
   return out;
 }
 
-/** Of the variable whose name begins there, after the `$`. */
+/** Value of the variable whose name begins at `from`, after the `$`; and the index after it. */
 function variableAt(text: string, from: number, lookup: Lookup): { value: string; next: number } {
   if (text.charAt(from) !== "{") {
     const name = nameAt(text, from);
@@ -82,7 +85,7 @@ function nameAt(text: string, from: number): string {
   return text.slice(from, to);
 }
 
-/** A list of texts in JSON, which is the form of an instruction that no shell reads; undefined for anything else. */
+/** A JSON list of texts, the form of an instruction that no shell interprets; undefined for anything else. */
 export function listIn(text: string): string[] | undefined {
   if (!text.startsWith("[")) return undefined;
   const value = jsonIn(text);

@@ -1,24 +1,27 @@
 /**
- * What a request to the gateway may hold. A member that Skep does not know is left out, so that a provider's next feature
- * is not a way around the budget. What is known to go around it, or around the agent's model, is refused by name: files
- * and addresses that the provider would fetch, tools that it runs itself, conversations that it keeps, several replies at
- * once, dearer tiers.
+ * Limits what a request to the gateway may hold. Members that Skep does not know are dropped, so a provider's new
+ * feature cannot bypass the budget. Members known to bypass the budget or the agent's model are refused by name: files
+ * and addresses that the provider would fetch, tools that it runs itself, conversations that it stores, several replies
+ * at once, and dearer service tiers.
  */
 import { badRequest } from "../../core/errors.ts";
 import { isObject, membersOf, textIn } from "../../core/is-object.ts";
 
 export interface Bounds {
-  /** Passed on as they are. */
+  /** Members passed on unchanged. */
   members: readonly string[];
-  /** Members that are refused, unless their value does nothing. Those are left out. */
+  /** Members that are refused unless their value has no effect; then they are dropped. */
   refused: Readonly<Record<string, (value: unknown) => boolean>>;
-  /** Members with what people, tools and models said. */
+  /** Members that hold what people, tools and models said. */
   said: readonly string[];
-  /** Whether the client runs the tool. */
+  /** Whether the client runs the tool, and not the provider. */
   isClients(tool: Record<string, unknown>): boolean;
 }
 
-/** @returns the body without what the provider is not to read. @throws Problem 400 `gateway_refused` that names what it may not hold. */
+/**
+ * @returns the body with only the members that the provider may read.
+ * @throws Problem 400 `gateway_refused`, which names the member that is not allowed.
+ */
 export function boundBody(body: Readonly<Record<string, unknown>>, bounds: Bounds): Record<string, unknown> {
   for (const [name, isNothing] of Object.entries(bounds.refused)) {
     const value = body[name];
@@ -54,17 +57,20 @@ export const isOneOf =
     typeof value === "string" && harmless.includes(value.toLowerCase());
 export const never = (): boolean => false;
 
-/** Names of files that the provider keeps, and of addresses that it would fetch. */
+/** Names of members that refer to files the provider stores, or to addresses it would fetch. */
 const KEPT = new Set(["file_id", "file_url", "fileUri", "file_uri", "cachedContent", "container_id"]);
-/** An address, or an object with one in `url`. */
+/** Members whose value is an address, or an object with an address in `url`. */
 const ADDRESSED = new Set(["image_url", "video_url", "audio_url", "input_image", "imageUrl"]);
-/** What a tool is called with, and what it said in JSON, is the program's own data. */
+/** Members that hold a tool's arguments or its result: they are the program's own data and are not searched. */
 const DATA = new Set(["input", "args", "arguments", "response", "parameters"]);
 const ADDRESS = /^[a-z][a-z0-9+.-]{1,15}:\/\//i;
 const SOURCES = new Set(["url", "file"]);
 const ITEMS = new Set(["item_reference", "container_upload"]);
 
-/** Walks through what was said. Its depth is that of the JSON reader. @throws Problem 400 for what is not in the request itself. */
+/**
+ * Walks through what was said. Its depth is bounded by the JSON reader. @throws Problem 400 for content that is not in
+ * the request itself.
+ */
 function assertHere(value: unknown, at: string): void {
   if (Array.isArray(value)) {
     for (const one of value) assertHere(one, at);
@@ -84,7 +90,7 @@ function assertHere(value: unknown, at: string): void {
 
 const CALLS = new Set(["tool_use", "function_call", "custom_tool_call", "function", "local_shell_call"]);
 
-/** Whether the object is a call of a tool, or its result, in one of the protocols. */
+/** Whether the object is a tool call, or the result of one, in any of the protocols. */
 const isCall = ({ type, name, call_id }: Record<string, unknown>): boolean =>
   CALLS.has(String(type)) || (type === undefined && typeof name === "string" && call_id === undefined);
 
@@ -93,11 +99,11 @@ function isData(value: unknown): boolean {
   return address === "" || /^data:/i.test(address.slice(0, 5));
 }
 
-/** Features of Anthropic's protocol that change neither price nor what the provider does by itself. */
+/** Beta features of Anthropic's protocol that change neither the price nor what the provider does on its own. */
 const BETAS =
   /^(?:claude-code|interleaved-thinking|fine-grained-tool-streaming|context-management|prompt-caching\S{0,20}|effort|token-efficient-tools|structured-outputs|output-128k)-\d{4}-\d{2}-\d{2}$|^claude-code-\d{8}$/;
 
-/** Headers of a client that a provider of its protocol understands. */
+/** The client's headers that are passed on to a provider of the same protocol. */
 export function boundHeaders(headers: Headers): Record<string, string> {
   const version = headers.get("anthropic-version");
   const betas = (headers.get("anthropic-beta") ?? "")

@@ -1,6 +1,6 @@
 /**
- * Makes the calls of the model gateway: of the agent's model, and, where it does not answer, of those that are asked
- * instead. Nothing of an answer is taken back, so another model is asked only while nothing has been said.
+ * Makes the model gateway's calls: to the agent's model and, when that does not answer, to the fallback models. What
+ * was sent to the program cannot be taken back, so another model is asked only while nothing has been sent.
  */
 import { LIMITS } from "../../core/limits.ts";
 import { canRead, mayFall } from "../fallback.ts";
@@ -19,10 +19,10 @@ export interface CallsInput extends Pick<CallInput, "execution" | "ports" | "age
 export interface Asked {
   protocol: WireProtocol;
   headers: Headers;
-  /** Without what the provider is not to read. */
+  /** The body with only the members that the provider may read. */
   body: Record<string, unknown>;
   wire: WireRequest;
-  /** Of the prompt, at most. */
+  /** Upper estimate of the prompt's tokens. */
   tokens: number;
 }
 
@@ -31,7 +31,7 @@ export function refuse(protocol: WireProtocol, failure: WireFailure): Response {
   return Response.json(body, { status });
 }
 
-/** Stores the row of a call. @returns why it failed, masked. */
+/** Stores the row of a call. @returns the call's error, masked. */
 export function logCall({ ports, execution, masker }: CallsInput, reply: ModelReply): ModelReply["error"] {
   const error = reply.error && masker.json(reply.error);
   ports.rows.logCall(execution, { ...reply, parts: [], ...(error ? { error } : {}) }, "turn");
@@ -39,10 +39,12 @@ export function logCall({ ports, execution, masker }: CallsInput, reply: ModelRe
 }
 
 /**
- * Makes one call, which the budgets have room for. Calls of models that did not answer have their rows then.
- * @param most tokens of the reply that the budgets have room for.
- * @param respond with the answer, as soon as it begins.
- * @returns what it used, once it has ended. Of several failures the first, with the earliest time at which a model answers again.
+ * Makes one call, for which the budgets have room. Failed calls of earlier models are logged here; the caller logs the
+ * returned one.
+ * @param most the tokens of the reply that the budgets have room for.
+ * @param respond called with the answer as soon as it begins.
+ * @returns the reply with its usage, once it has ended. When every model failed, it is the first failure, with the
+ *   earliest time at which a model answers again.
  */
 export async function makeCall(
   input: CallsInput,
@@ -63,7 +65,7 @@ export async function makeCall(
   for (const other of others) {
     if (!(await canRead(input, asked.wire.request.messages, asked.tokens, other))) continue;
     const room = allowed(input, other, asked.tokens, asked.wire.cachesForHour);
-    // Its budget does not allow it: the next may be cheaper.
+    // The budget does not allow this model; the next may be cheaper.
     if ("status" in room) continue;
     const reply = await callModel(input, { ...asked, model: other, most: room.most, answer });
     if (answer.isSaid() || !mayFall(reply)) {
@@ -84,7 +86,7 @@ interface One extends Asked {
   answer: Answer;
 }
 
-/** No reply is longer than what was reserved for it. */
+/** Limits a reply to the tokens that were reserved for it. */
 function mostOf({ models }: CallInput["ports"], model: string, most: number | undefined): number | undefined {
   const price = models.estimateUsd(model, 0, LIMITS.replyTokensAmple);
   if (most !== undefined || !price) return most;
@@ -97,7 +99,7 @@ async function callModel(input: CallsInput, one: One): Promise<ModelReply> {
   const most = mostOf(ports, model, one.most);
   const cost_usd = ports.models.estimateUsd(model, tokens, 0, wire.cachesForHour);
   ports.rows.beginCall(execution, { model, purpose: "turn", input_tokens: tokens, cost_usd });
-  // A stream that has begun in the engine's own words goes on in them.
+  // A stream that the gateway itself has begun cannot be replaced by a provider's stream.
   const passed = answer.isOpen()
     ? undefined
     : await ports.models.pass?.({
@@ -117,8 +119,8 @@ async function callModel(input: CallsInput, one: One): Promise<ModelReply> {
 }
 
 /**
- * A provider of another protocol, the scripted model, or a recorded one: through the engine's own words.
- * @returns the reply with the program's names of tools.
+ * Asks a provider of another protocol, the scripted model, or a recorded one, by way of the engine's own request.
+ * @returns the reply, with the program's names for its tools.
  */
 async function translate({ ports, execution, agent, signal }: CallsInput, one: One): Promise<ModelReply> {
   const { model, most, answer } = one;
@@ -149,7 +151,7 @@ const failureOf = ({ error }: ModelReply): WireFailure => ({
 
 type Answer = ReturnType<typeof createAnswer>;
 
-/** What the program reads of one call, whichever model answers. */
+/** What the program reads of one call, no matter which model answers. */
 function createAnswer({ protocol, wire }: Asked, respond: (answer: Response) => void) {
   const writer = protocol.writer(wire);
   const left = new AbortController();
@@ -161,17 +163,17 @@ function createAnswer({ protocol, wire }: Asked, respond: (answer: Response) => 
     pipe?.send(text);
   };
   return {
-    /** Aborted when the program reads no further. */
+    /** Aborted when the program stops reading. */
     left: left.signal,
-    /** Whether the program reads a stream of the gateway's own. */
+    /** Whether the program reads a stream that the gateway writes. */
     isOpen: () => pipe !== undefined,
-    /** Whether it has read a part of the answer. */
+    /** Whether the program has received any part of the answer. */
     isSaid: () => isPassed || (pipe !== undefined && isSaid),
     pass(answer: Response): void {
       isPassed = true;
       respond(answer);
     },
-    /** Begins a stream, where the program asked for one. */
+    /** Begins a stream if the program asked for one. */
     open(): void {
       if (pipe || !wire.stream) return;
       pipe = openStream(() => left.abort());
@@ -182,11 +184,11 @@ function createAnswer({ protocol, wire }: Asked, respond: (answer: Response) => 
     withdraw(): void {
       isWithdrawn = true;
     },
-    /** Ends what was not passed on, with that reply. @returns it. */
+    /** Ends the answer with this reply, unless the provider's answer was passed on. @returns the reply. */
     finish(reply: ModelReply): ModelReply {
       if (isPassed) return reply;
       const isBad = reply.finish === "error" || reply.finish === "aborted";
-      // What was sent cannot be taken back: the client asks again.
+      // What was sent cannot be taken back, so this is reported as a failure and the client asks again.
       const failure: WireFailure | undefined = isBad
         ? failureOf(reply)
         : isWithdrawn && pipe

@@ -44,7 +44,7 @@ const TYPES: Record<WireFailure["kind"], string> = {
   provider: "server_error",
 };
 
-/** The form that both of OpenAI's protocols have for a failure. */
+/** OpenAI's error object, the same in both of its protocols. */
 export const openaiError = ({ kind, message }: WireFailure) => ({
   error: { message, type: TYPES[kind], param: null, code: TYPES[kind] },
 });
@@ -74,7 +74,7 @@ function callsIn(message: Record<string, unknown>): AssistantPart[] {
   }));
 }
 
-/** Both names of the limit are passed on; the gateway bounds them. */
+/** Both names of the token limit are passed on; the gateway lowers them to the budget. */
 const BOUNDS: Bounds = {
   members: [
     "model",

@@ -1,7 +1,7 @@
 /**
- * The model gateway of one execution: what an external agent's program asks instead of a provider. Its key is the
- * execution's token, so that provider keys stay in the server. Calls are made one after another: each has its
- * reservation in the budgets before, and its exact cost in the rows after.
+ * The model gateway of one execution, which an external agent's program asks instead of a provider. Its key is the
+ * execution's token, so provider keys stay in the server. Calls are made one after another: each is reserved in the
+ * budgets before it starts, and its exact cost is stored afterwards.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isProblem, type Problem } from "../../core/errors.ts";
@@ -25,11 +25,11 @@ import type { WireFailure, WireProtocol, WireRequest } from "./wire.ts";
 
 interface GatewayInput extends CallsInput {
   token: string;
-  /** Answers what comes to `/mcp`. */
+  /** Answers requests to `/mcp`. */
   tools(request: Request, body: unknown): Promise<Response>;
 }
 
-/** Why a turn is over because of its model calls. */
+/** Why the turn ends because of its model calls. */
 type Over = { ending: Ending } | { wait: Problem };
 
 export type Gateway = ReturnType<typeof createGateway>;
@@ -62,7 +62,7 @@ export function createGateway(input: GatewayInput) {
     const given = bearer ?? named ?? "";
     return timingSafeEqual(digest(given), expected);
   };
-  /** Why no call is made now; else what it may hold. */
+  /** Checks limits and budgets. @returns the failure to answer with, else the most tokens the reply may have. */
   function admit(tokens: number, cachesForHour: boolean | undefined): WireFailure | { most?: number } {
     if (isOver) return isOver;
     if (made >= agent.maxTurns) {
@@ -74,11 +74,11 @@ export function createGateway(input: GatewayInput) {
     const message = budget.status === "failed" ? budget.error.message : "It was stopped.";
     return end({ ending: budget }, quota(message));
   }
-  /** The row of a call, and what follows from how it ended. */
+  /** Logs a finished call, and ends the turn when its error requires that. */
   function settle(reply: ModelReply): void {
     made++;
     const error = logCall(input, reply);
-    // The program has read an answer to half of its prompt, and would ask the same again.
+    // The provider answered a truncated prompt, and the program would send the same prompt again.
     if (error?.code === "context_truncated")
       return void end({ ending: failed(error.code, error.message) }, { kind: "provider", message: error.message });
     if (error?.retry_at === undefined) return;
@@ -89,7 +89,7 @@ export function createGateway(input: GatewayInput) {
       end({ wait }, busy(error.message));
     }
   }
-  /** Runs one call after the other. */
+  /** Queues calls so that one runs after the other. */
   function inTurn<T>(act: () => Promise<T>): Promise<T> {
     waiting++;
     const next = tail.then(act).finally(() => waiting--);
@@ -114,7 +114,7 @@ export function createGateway(input: GatewayInput) {
       const room = admit(tokens, wire.cachesForHour);
       if ("kind" in room) return answered.resolve(refuse(protocol, room));
       const reply = await makeCall({ ...input, signal: gone }, asked, room.most, answered.resolve);
-      // The end of the answer leaves first: its client does not wait for the disk.
+      // Lets the end of the answer go out first, so that the client does not wait for the disk.
       await new Promise((go) => setImmediate(go));
       settle(reply);
     }).catch((error) => {
@@ -144,7 +144,10 @@ export function createGateway(input: GatewayInput) {
     });
   }
   return {
-    /** Resolves when the turn is over because of its model calls: a budget is used up, too many calls, or a provider to wait for. */
+    /**
+     * Resolves when the turn is over because of its model calls: a budget is used up, there were too many calls, or a
+     * provider must be waited for.
+     */
     over: over.promise,
     /** Answers a request of the agent's program. Never throws. */
     answer: (request: Request): Promise<Response> =>
@@ -153,7 +156,7 @@ export function createGateway(input: GatewayInput) {
         const message = isProblem(error) ? error.detail : "The request failed inside the server.";
         return refuse(chat, { kind: isProblem(error) ? "bad_request" : "provider", message });
       }),
-    /** Waits until the calls under way have their rows; no further one is made. */
+    /** Refuses further calls and waits until those under way have their rows. */
     async close(): Promise<void> {
       isOver ??= busy("The turn is over.");
       await tail;
@@ -164,11 +167,14 @@ export function createGateway(input: GatewayInput) {
 const quota = (message: string): WireFailure => ({ kind: "quota", message });
 const busy = (message: string): WireFailure => ({ kind: "busy", message });
 
-/** `provider/model`, or the model's own name. */
+/**
+ * Whether the requested name means the execution's model: `provider/model`, the name without the provider, or its last
+ * part.
+ */
 const isSameModel = (asked: string, model: string): boolean =>
   asked === model || asked === model.slice(model.indexOf("/") + 1) || asked === model.slice(model.lastIndexOf("/") + 1);
 
-/** In a form that clients of each protocol read. */
+/** The list of models, in a form that clients of each protocol can read. */
 const listOf = (id: string) => ({
   object: "list",
   data: [
@@ -187,7 +193,7 @@ const listOf = (id: string) => ({
   last_id: id,
 });
 
-/** What is asked for, without what the provider is not to read. */
+/** Parses a request and limits it to what the provider may read. */
 async function readCall(
   protocol: WireProtocol,
   request: Request,
@@ -213,10 +219,10 @@ async function readCall(
   }
 }
 
-/** The parsed body; undefined when it is too long, or no JSON. */
+/** The body as parsed JSON; undefined when it is too long or not JSON. */
 const bodyOf = async (request: Request): Promise<unknown> => jsonIn((await textOf(request)) ?? "");
 
-/** Undefined when it is too long. */
+/** The body's text; undefined when it is too long. */
 async function textOf(request: Request): Promise<string | undefined> {
   const { bytes, isWhole } = await readBeginning(request.body, LIMITS.gatewayBodyBytes);
   return isWhole ? bytes.toString("utf8") : undefined;

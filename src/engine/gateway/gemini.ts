@@ -25,14 +25,14 @@ export interface GeminiCall {
   method: "generate" | "stream" | "count";
 }
 
-/** What an address of the protocol asks for; undefined: it is none. */
+/** Reads the model and the method from a URL; undefined when the URL is not one of this protocol's. */
 export function geminiCallIn({ pathname, searchParams }: URL): GeminiCall | undefined {
   const { model, method } = PATH.exec(pathname)?.groups ?? {};
   if (model === undefined) return undefined;
   const named = decoded(model);
   if (named === undefined) return undefined;
   if (method === "countTokens") return { model: named, method: "count" };
-  // A stream in another form than events is read by no program that is known.
+  // No known program reads a stream in any other form than server-sent events.
   if (method === "streamGenerateContent")
     return searchParams.get("alt") === "sse" ? { model: named, method: "stream" } : undefined;
   return { model: named, method: "generate" };
@@ -62,7 +62,7 @@ const GENERATION = [
   "mediaResolution",
 ];
 
-/** The settings of a reply are an object of their own. */
+/** Bounds of `generationConfig`, which is an object of its own in this protocol. */
 export const GENERATION_BOUNDS: Bounds = {
   members: GENERATION,
   refused: {
@@ -121,7 +121,7 @@ const callsOf = ({ parts }: ModelReply) =>
       : [],
   );
 
-/** A piece of an answer, or a whole one. */
+/** One chunk of a streamed answer or, with `reply`, its end or a whole answer. */
 const answerOf = (model: string, parts: readonly object[], reply?: ModelReply) => ({
   candidates: [
     {
@@ -134,7 +134,10 @@ const answerOf = (model: string, parts: readonly object[], reply?: ModelReply) =
   modelVersion: model,
 });
 
-/** Calls have no id of their own in many clients: the next result of that name answers the oldest. */
+/**
+ * Assigns ids to calls, since many clients send none. A result without an id answers the oldest open call of the same
+ * name.
+ */
 function createIds() {
   const open = new Map<string, string[]>();
   let made = 0;
@@ -177,7 +180,7 @@ function readContents(contents: unknown, conversation: ReturnType<typeof createC
   }
 }
 
-/** In the form that the other protocols have for bytes. */
+/** Inline bytes in the form that the other protocols use; other parts are unchanged. */
 function partOf(part: Record<string, unknown>): Record<string, unknown> {
   const { mimeType, data } = membersOf(part["inlineData"]);
   return mimeType === undefined ? part : { type: "image", source: { media_type: mimeType, data } };
@@ -204,7 +207,7 @@ function lowerTypes(schema: unknown): unknown {
   );
 }
 
-/** The model and whether it is a stream stand in the address: see `geminiCallIn`. */
+/** `model` and `stream` stay empty here because they come from the URL: see `geminiCallIn`. */
 export const gemini: WireProtocol = {
   name: "gemini",
   bounds: BOUNDS,
@@ -225,7 +228,8 @@ export const gemini: WireProtocol = {
     };
   },
   writer({ model }) {
-    // The last event must hold words or a call: clients take one without for a broken reply and ask again.
+    // The last event must hold text or a call: clients take a last event with neither for a broken reply and ask again.
+    // So each piece of text is held back until the next.
     let held = "";
     const release = (next: string): string => {
       const text = held;

@@ -51,13 +51,13 @@ function assistantParts(content: unknown): AssistantPart[] {
   });
 }
 
-/** Whether a block, or one in it, is marked to be kept for an hour. */
+/** Whether a block, or a block inside it, asks for caching for one hour. */
 const isForHour = (block: Record<string, unknown>): boolean =>
   textIn(block["cache_control"], "ttl") === "1h" || recordsIn(block["content"]).some(isForHour);
 
 type Conversation = ReturnType<typeof createConversation>;
 
-/** Results of calls stand in messages of the user here. */
+/** Adds a user message. In this protocol, results of calls are blocks of user messages. */
 function addUser(conversation: Conversation, content: unknown): void {
   const blocks = recordsIn(content);
   for (const block of blocks)
@@ -76,7 +76,7 @@ function blocksOf({ parts }: ModelReply): object[] {
   });
 }
 
-/** Anthropic's own tools that the client runs. */
+/** Tool types of Anthropic that the client runs. */
 const CLIENTS_TOOLS = /^(?:custom|bash_\d+|text_editor_\d+|computer_\d+|memory_\d+)$/;
 
 const BOUNDS: Bounds = {
@@ -125,7 +125,7 @@ export const messages: WireProtocol = {
       request: {
         system: wordsIn(body["system"]),
         messages: conversation.messages,
-        // Tools with a type of their own are the provider's.
+        // A tool without `input_schema` has a type of Anthropic's own, which other providers do not know.
         tools: recordsIn(body["tools"]).flatMap((tool) =>
           tool["input_schema"] === undefined ? [] : toolOf(tool, tool["input_schema"]),
         ),

@@ -1,4 +1,7 @@
-/** OpenAI's responses: `POST /v1/responses`. Tools of the provider's own (web search) are left out: they would leave the server. */
+/**
+ * OpenAI's responses: `POST /v1/responses`. Requests with tools that the provider runs itself, such as web search, are
+ * refused.
+ */
 
 import { newId } from "../../core/ids.ts";
 import { textIn } from "../../core/is-object.ts";
@@ -30,10 +33,12 @@ const usageOf = ({ usage }: ModelReply) => ({
   total_tokens: totalOf(usage),
 });
 
-/** A tool whose input is one text in a grammar; models are given it as an object with that text. */
+/**
+ * Schema for a custom tool, whose input is one text in a grammar: the model is given an object that holds the text.
+ */
 const CUSTOM = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
 
-/** The one name of a tool that stands in a space of its own, such as those of a tool server. */
+/** Joins a namespace, such as that of a tool server, and a tool's name to the one name that the model reads. */
 const joined = (namespace: string, name: string): string => `${namespace}__${name}`;
 
 function callIn(item: Record<string, unknown>): AssistantPart[] {
@@ -96,7 +101,7 @@ function toolsIn(tool: Record<string, unknown>, spaces: Spaces): ModelTool[] {
   });
 }
 
-/** Run by the client, as far as their type says it; a shell is that of the provider unless it is called local. */
+/** Tool types that the client runs. A `shell` is the provider's unless its environment is local. */
 const CLIENTS_TOOLS = new Set(["function", "custom", "local_shell", "apply_patch"]);
 
 function isClientsTool(tool: Record<string, unknown>): boolean {

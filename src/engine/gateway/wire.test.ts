@@ -1,4 +1,4 @@
-/** The three wire protocols: requests as programs send them, replies as programs read them. */
+/** The gateway's wire protocols: requests as programs send them, and replies as programs read them. */
 import { describe, expect, test } from "bun:test";
 import type { ModelReply } from "../model.ts";
 import { boundBody, boundHeaders } from "./bounds.ts";
@@ -117,7 +117,7 @@ describe.each(REQUESTS.map(([protocol, body]) => [protocol.name, protocol, body]
   (_, protocol, body) => {
     test("a request is read into the engine's words", () => {
       const wire = protocol.read({ ...body, model: "m", stream: true });
-      // Those of Gemini stand in the address.
+      // Gemini has both in the URL.
       if (protocol !== gemini) expect(wire).toMatchObject({ model: "m", stream: true });
       expect(wire.request).toEqual({
         system: "Be terse.",

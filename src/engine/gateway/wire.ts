@@ -1,6 +1,6 @@
 /**
- * What the three wire protocols of the model gateway have in common: a request read into the engine's words, and a reply
- * written in the protocol's. A protocol is pure; `calls.ts` makes the calls.
+ * The common parts of the model gateway's wire protocols. A protocol reads a request into the engine's form and writes
+ * the reply in its own form. Protocols are pure; `calls.ts` makes the calls.
  */
 import { badRequest } from "../../core/errors.ts";
 import { isObject, membersOf, numberIn, textIn } from "../../core/is-object.ts";
@@ -10,27 +10,27 @@ import { type AssistantPart, type TextPart, textPart } from "../parts.ts";
 import type { Bounds } from "./bounds.ts";
 
 export interface WireRequest {
-  /** As the client names it. */
+  /** The model's name as the client sent it. */
   model: string;
   /** Whether the answer is a stream of events. */
   stream: boolean;
-  /** Tools that the protocol names in two parts, by the one name that the model reads. */
+  /** Tools that the protocol names by namespace and name, keyed by the single name that the model reads. */
   spaces?: ReadonlyMap<string, { namespace: string; name: string }>;
-  /** Whether the provider is to keep a part of the prompt for an hour, which costs more. */
+  /** Whether the request asks the provider to cache a part of the prompt for an hour, which costs more. */
   cachesForHour?: boolean;
   request: Pick<ModelRequest, "system" | "messages" | "tools" | "maxOutputTokens" | "temperature">;
 }
 
-/** Writes one reply. Each method returns server-sent events, whole ones; none may be called after `end` or `fail`. */
+/** Writes one reply as whole server-sent events. No method may be called after `end` or `fail`. */
 interface WireWriter {
   text(piece: string): string;
   thinking(piece: string): string;
-  /** What was not written yet: calls, counts, the end. */
+  /** Writes what is still missing: tool calls, token counts, the end of the stream. */
   end(reply: ModelReply): string;
   fail(failure: WireFailure): string;
 }
 
-/** Why a request has no reply. `quota`: a budget is used up; the client should not try again. */
+/** Why a request has no reply. `quota`: a budget is used up, and the client should not try again. */
 export interface WireFailure {
   kind: "bad_request" | "unauthorized" | "not_found" | "quota" | "busy" | "provider";
   message: string;
@@ -42,10 +42,10 @@ export interface WireProtocol {
   readonly name: "chat" | "responses" | "messages" | "gemini";
   /** What a request may hold. */
   readonly bounds: Bounds;
-  /** @throws Problem 400 `bad_request` for what is no request of the protocol. */
+  /** @throws Problem 400 `bad_request` when the body is not a request of this protocol. */
   read(body: Record<string, unknown>): WireRequest;
   writer(wire: Pick<WireRequest, "model" | "spaces">): WireWriter;
-  /** The answer that is no stream. */
+  /** The answer when the client asked for no stream. */
   whole(wire: Pick<WireRequest, "model" | "spaces">, reply: ModelReply): object;
   failure(failure: WireFailure): { status: number; body: object };
 }
@@ -56,7 +56,10 @@ export const event = (data: object, name?: string): string =>
 export const recordsIn = (value: unknown): Record<string, unknown>[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 
-/** Text and pictures of a message of a person; what the engine has no word for is named, so that nothing is lost silently. */
+/**
+ * Text and pictures of a user message. A part that the engine cannot represent is replaced by a line that names its
+ * type.
+ */
 export function userParts(content: unknown): Extract<ModelMessage, { role: "user" }>["parts"] {
   if (typeof content === "string") return [textPart(content)];
   return recordsIn(content).map((part) => {
@@ -84,7 +87,7 @@ function pictureIn(part: Record<string, unknown>) {
   };
 }
 
-/** The words of a message, whatever parts they are in. */
+/** The text of a message, from all of its parts. */
 export const wordsIn = (content: unknown): string =>
   typeof content === "string"
     ? content
@@ -98,7 +101,9 @@ export function toolOf(tool: Record<string, unknown>, schema: unknown): ModelToo
   return { name, description: textIn(tool, "description") ?? "", parameters: { type: "object", ...membersOf(schema) } };
 }
 
-/** Arguments as the protocols write them: JSON in a text. What is no JSON stays a text. */
+/**
+ * Parses the arguments of a call, which the protocols send as JSON text. Text that is not JSON is returned unchanged.
+ */
 export function argumentsIn(text: string | undefined): unknown {
   if (text === undefined || text.trim() === "") return {};
   try {
@@ -108,7 +113,7 @@ export function argumentsIn(text: string | undefined): unknown {
   }
 }
 
-/** Collects messages of protocols in which calls and results are items of their own. */
+/** Collects messages for protocols in which calls and their results are separate items. */
 export function createConversation() {
   const messages: ModelMessage[] = [];
   const tools = new Map<string, string>();
@@ -142,5 +147,5 @@ export const positive = (value: unknown, name: string): number | undefined => {
 
 export const totalOf = ({ input_tokens, output_tokens }: ModelUsage): number => input_tokens + output_tokens;
 
-/** Milliseconds of the epoch, in seconds, as the protocols date replies. */
+/** The current time in seconds since the epoch, as the protocols date replies. */
 export const secondsNow = (): number => Math.floor(Date.now() / 1_000);

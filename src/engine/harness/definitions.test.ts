@@ -1,4 +1,4 @@
-/** What a program's configuration says of its model. */
+/** What a program's configuration says about its model. */
 import { expect, test } from "bun:test";
 import { launchOf } from "./definitions.ts";
 

@@ -1,4 +1,4 @@
-/** The external agents that Skep knows by name: how each is started, so that it asks the model gateway and nobody else. */
+/** How each external agent that Skep knows by name is started, configured so that it asks only the model gateway. */
 
 import type { HarnessName } from "../../core/harness-names.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -10,44 +10,47 @@ interface LaunchPlace {
   /** The execution's token. */
   token: string;
   model: string;
-  /** Tokens that the model's server really takes; undefined: unknown. */
+  /** Tokens that the model's server really accepts; undefined when unknown. */
   window?: number | undefined;
-  /** Absolute path of the folder that it may keep things in. */
+  /** Absolute path of the folder where the program may keep its state. */
   state: string;
 }
 
 export interface Launch {
   argv: readonly string[];
   env: Readonly<Record<string, string>>;
-  /** Texts by absolute path, written inside the sandbox before it starts. `~/`: below its home, which is memory. */
+  /**
+   * Files by absolute path, written inside the sandbox before the program starts. `~/` is below its home, which is in
+   * memory.
+   */
   files: Readonly<Record<string, string>>;
-  /** Links by absolute path, to one of the files. */
+  /** Symbolic links by absolute path; each leads to one of the files. */
   links?: Readonly<Record<string, string>>;
 }
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
-/** A text in TOML's basic strings, which are JSON's. */
+/** Quotes a text as a TOML basic string; JSON strings have the same form. */
 const toml = (value: string): string => JSON.stringify(value);
 
-/** Of a window, at most so much is kept for the reply. */
+/** One quarter of the context window, at most, is reserved for the reply. */
 const REPLY_PART = 4;
 
-/** opencode wants both. */
+/** opencode requires both limits when one is set. */
 const opencodeLimit = (window: number | undefined) =>
   window === undefined
     ? {}
     : { limit: { context: window, output: Math.min(LIMITS.replyTokensAmple, Math.ceil(window / REPLY_PART)) } };
 
 /**
- * opencode installs its package for plugins into its folder of configuration at each start, unless the lock there names it;
- * without a network that costs seconds of processor time. Plugins of the user's own are none in a fresh folder.
+ * At each start, opencode installs its plugin package into its configuration folder unless the lock file there names
+ * it. Without a network, that attempt costs seconds of processor time. A fresh folder has no plugins of the user's own.
  */
 const PLUGINS_INSTALLED: Readonly<Record<string, string>> = {
   "node_modules/.package-lock.json": "{}",
   "package-lock.json": json({ packages: { "": { dependencies: { "@opencode-ai/plugin": "*" } } } }),
 };
 
-/** Starts opencode with that configuration. */
+/** Starts opencode with this configuration. */
 export function opencodeWith(
   state: string,
   config: Readonly<Record<string, unknown>>,
@@ -55,7 +58,7 @@ export function opencodeWith(
 ): Launch {
   const path = `${state}/opencode.json`;
   const installed = Object.entries(PLUGINS_INSTALLED).map(([name, text]) => [`${state}/config/opencode/${name}`, text]);
-  // Each is asked for: the agent's rules decide, whatever another configuration says.
+  // opencode asks about each of these, so that the agent's rules decide, no matter what another configuration says.
   const permission = { edit: "ask", bash: "ask", webfetch: "ask" };
   return {
     argv: ["opencode", "acp"],
@@ -63,7 +66,8 @@ export function opencodeWith(
       ...env,
       OPENCODE_CONFIG: path,
       OPENCODE_PERMISSION: JSON.stringify(permission),
-      // The repository's words are in the prompt, quoted. Its servers and plugins are started by nobody who did not approve them.
+      // The repository's instructions are in the prompt, quoted. Its MCP servers and plugins must not start without a
+      // person's approval.
       OPENCODE_DISABLE_PROJECT_CONFIG: "1",
       OPENCODE_DISABLE_AUTOUPDATE: "1",
       OPENCODE_DISABLE_MODELS_FETCH: "1",
@@ -95,7 +99,10 @@ const opencode = ({ gateway, token, model, state, window }: LaunchPlace): Launch
     },
   });
 
-/** What the repository says is quoted in the prompt, from the commit where the work began and not from files that work has changed. */
+/**
+ * The prompt quotes the repository's instructions from the commit where the work began. codex must not also read the
+ * files, which the work may have changed.
+ */
 export const NO_PROJECT_DOCUMENTS = "project_doc_max_bytes = 0";
 
 function codex({ gateway, token, model, state, window }: LaunchPlace): Launch {
@@ -104,7 +111,7 @@ function codex({ gateway, token, model, state, window }: LaunchPlace): Launch {
     `model = ${toml(model)}`,
     'model_provider = "skep"',
     ...(window === undefined ? [] : [`model_context_window = ${window}`]),
-    // The container is the sandbox.
+    // The container already isolates the program.
     'sandbox_mode = "danger-full-access"',
     'approval_policy = "on-request"',
     "check_for_update_on_startup = false",
@@ -145,7 +152,7 @@ function gemini({ gateway, token, model, state }: LaunchPlace): Launch {
   const settings = {
     security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
     model: { name: model },
-    // Google would run them: the gateway refuses both.
+    // Google would run these tools, and the gateway refuses both.
     tools: { exclude: ["google_web_search", "web_fetch"] },
     general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
     privacy: { usageStatisticsEnabled: false },
@@ -199,7 +206,10 @@ const DEFINITIONS: Record<HarnessName, (place: LaunchPlace) => Launch> = {
   pi,
 };
 
-/** How an agent's program is started. One of the user's own finds the gateway in the usual variables. */
+/**
+ * How an agent's program is started. A program that the user provides gets the gateway in the usual environment
+ * variables.
+ */
 export function launchOf(harness: Exclude<HarnessConfig, "builtin">, place: LaunchPlace): Launch {
   if (typeof harness === "string") return DEFINITIONS[harness](place);
   return {
@@ -217,6 +227,6 @@ export function launchOf(harness: Exclude<HarnessConfig, "builtin">, place: Laun
   };
 }
 
-/** For people. */
+/** The program's name as people see it. */
 export const harnessTitle = (harness: HarnessConfig): string =>
   typeof harness === "string" ? harness : (harness.acp[0] ?? "");

@@ -1,6 +1,7 @@
 /**
- * What is started in the sandbox: a line of `sh` that writes the program's configuration and becomes the program. Texts
- * come in variables, so that no argument names a secret, and are gone from the program's own environment.
+ * Builds the shell script that is started in the sandbox. It writes the program's configuration files and then replaces
+ * itself with the program. File contents are passed in environment variables, so that no argument holds a secret, and
+ * the script unsets those variables before the program starts.
  */
 import type { Program } from "../sandbox.ts";
 import type { Launch } from "./definitions.ts";

@@ -1,6 +1,6 @@
 /**
- * The books of a program that asks its vendor and not the gateway: each turn is one call, with the counts that the program
- * gives and without a price. A turn that is cut off is in them as well, as far as it is known.
+ * Records the model calls of a program that asks its vendor instead of the gateway. Each turn is one call without a
+ * price, with the token counts that the program gives. A turn that was cut off is recorded with what is known of it.
  */
 import { sizeOf, tokensOf } from "../context.ts";
 import type { LoopInput } from "../loop.ts";
@@ -9,15 +9,15 @@ import { loginModel, loginNote } from "./own-login.ts";
 import type { TurnEnd } from "./port.ts";
 
 export interface LoginMeter {
-  /** The program is given a prompt. */
+  /** The program was given this prompt. */
   begin(prompt: string): void;
-  /** It says or thinks that. */
+  /** The program wrote this piece of text or reasoning. */
   say(piece: string): void;
-  /** It says how many tokens its conversation has by now. */
+  /** The program reported how many tokens its conversation has by now. */
   fill(tokens: number): void;
-  /** Its turn has ended. */
+  /** The program's turn has ended. */
   end(turn: TurnEnd): void;
-  /** The turn under way, if there is one, has no end of its own: a limit, a stop, a result, or the end of the program. */
+  /** Records the current turn, if any, as cut off: by a limit, a stop, a result, or the end of the program. */
   cut(): void;
 }
 
@@ -28,7 +28,7 @@ interface UnderWay {
   conversation: number;
 }
 
-/** @returns undefined where the program asks the gateway, which keeps the books. */
+/** @returns undefined when the program asks the gateway, which records its calls itself. */
 export function createLoginMeter(
   input: Pick<LoopInput, "execution" | "ports" | "agent" | "model"> & { login: string | undefined },
 ): LoginMeter | undefined {
@@ -45,7 +45,7 @@ export function createLoginMeter(
     const output_tokens = tokensOf(said, []);
     const measured = {
       ...NOTHING_CACHED,
-      // The last call of the turn has read all that was said before it.
+      // The last call of the turn has read everything that was said before it.
       input_tokens: Math.max(input_tokens, conversation - output_tokens),
       output_tokens,
     };

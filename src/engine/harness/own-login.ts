@@ -1,6 +1,6 @@
 /**
- * External agents with a person's own log-in: the program asks its vendor, not the model gateway. The log-in is in the
- * container's memory alone, never in a folder of the server's disk.
+ * External agents that use a person's own log-in: the program asks its vendor, not the model gateway. The log-in is
+ * kept only in the container's memory, never in a folder on the server's disk.
  */
 import { hasOwnLogin, OWN_LOGINS, type OwnLoginName } from "../../core/harness-names.ts";
 import { type Launch, NO_PROJECT_DOCUMENTS, opencodeWith } from "./definitions.ts";
@@ -9,13 +9,15 @@ interface LoginPlace {
   model: string;
   /** As in `LaunchPlace`. */
   state: string;
-  /** What the person has stored. */
+  /** The log-in that the person has stored. */
   login: string;
 }
 
 const toml = (value: string): string => JSON.stringify(value);
 
-/** The vendor's name of the model, where the agent names one of that vendor; else the program takes its own default. */
+/**
+ * The vendor's name for the model when the agent's model is that vendor's; undefined leaves the program at its default.
+ */
 function modelAt(name: OwnLoginName, model: string): string | undefined {
   const head = `${OWN_LOGINS[name].provider}/`;
   return model.startsWith(head) ? model.slice(head.length) : undefined;
@@ -27,7 +29,7 @@ function codex({ model, state, login }: LoginPlace): Launch {
   const config = [
     ...(named === undefined ? [] : [`model = ${toml(named)}`]),
     'cli_auth_credentials_store = "file"',
-    // The container is the sandbox.
+    // The container already isolates the program.
     'sandbox_mode = "danger-full-access"',
     'approval_policy = "on-request"',
     "check_for_update_on_startup = false",
@@ -74,22 +76,22 @@ const DEFINITIONS: Record<OwnLoginName, (place: LoginPlace) => Launch> = {
   opencode,
 };
 
-/** How a program is started that asks its vendor. */
+/** How a program that asks its vendor is started. */
 export const launchWithLogin = (harness: OwnLoginName, place: LoginPlace): Launch => DEFINITIONS[harness](place);
 
-/** What is stored of a log-in in calls that the vendor answered. */
+/** Provider and model that are logged for calls that the vendor answered. */
 export const loginModel = (harness: string, model: string): { provider: string; model: string } => {
   const provider = hasOwnLogin(harness) ? OWN_LOGINS[harness].provider : harness;
   const named = hasOwnLogin(harness) ? modelAt(harness, model) : undefined;
   return { provider, model: `${provider}/${named ?? "default"}` };
 };
 
-/** What the vendor's program may call the model; none where it takes its own default. */
+/** Names that the vendor's program may have for the model; empty when the program uses its default. */
 export function vendorNames(harness: string, model: string): string[] {
   const named = hasOwnLogin(harness) ? modelAt(harness, model) : undefined;
   return named === undefined ? [] : [model, named];
 }
 
-/** Said in the transcript at the start. */
+/** The note about the log-in that is put into the transcript at the start. */
 export const loginNote = (harness: string): string =>
   `${harness} works with your own log-in at its vendor. Skep cannot meter that: no budget stops it, only its time limit and its max_turns do.`;

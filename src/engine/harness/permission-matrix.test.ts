@@ -1,11 +1,14 @@
-/** Every program's way to say a call × what the call does × what the rule says × what the person answers. No answer is a no. */
+/**
+ * The form in which each program asks × what the call does × what the rule says × what the person answers. No answer
+ * counts as no.
+ */
 import { expect, test } from "bun:test";
 import { readRules } from "../permission/rules.ts";
 import { createPermissionDesk, optionFor } from "./permission.ts";
 import type { CallUpdate, PermissionOption } from "./port.ts";
 
 type Said = Omit<CallUpdate, "id">;
-/** As each program says it over the protocol. */
+/** The calls in the form in which each program sends them. */
 const SAID: Record<string, Record<"edit" | "execute" | "fetch" | "other", Said>> = {
   opencode: {
     edit: { kind: "edit", title: "edit", input: { filePath: "/workspace/a" } },
@@ -33,7 +36,7 @@ const SAID: Record<string, Record<"edit" | "execute" | "fetch" | "other", Said>>
   },
 };
 const RULES = ["none", "allow", "ask", "deny"] as const;
-/** `none`: the question's time is over. */
+/** `none`: nobody answered in time. */
 const ANSWERS = ["yes", "no", "none"] as const;
 const TOOLS = new Set(["read", "edit", "write", "bash", "fetch_url", "grep", "find"]);
 const YES: PermissionOption[] = [
@@ -47,7 +50,7 @@ async function decide(call: Said, kind: string, rule: (typeof RULES)[number], an
   let asked = 0;
   const permissions = {
     rulesOf: () => rules,
-    // It waits until the person answers, or until the time is over.
+    // Waits until the person answers or the time is over.
     ask: () => (asked++ === 0 ? { state: "waiting" } : { state: answer === "yes" ? "allowed" : "denied", why: "" }),
     answered: async () => {},
   };
@@ -60,7 +63,7 @@ async function decide(call: Said, kind: string, rule: (typeof RULES)[number], an
   return { decision: await createPermissionDesk(turn).decide({ id: "1", ...call }, at), isAsked: asked > 0 };
 }
 
-/** What must come of it, said once for all programs. */
+/** The expected decision, the same for all programs. */
 function expected(kind: string, rule: (typeof RULES)[number], answer: (typeof ANSWERS)[number]): boolean {
   if (rule === "none") return kind !== "other";
   return rule === "allow" || (rule === "ask" && answer === "yes");
@@ -77,6 +80,6 @@ test.each(CASES)("%s: %s, rule %s, answer %s", async (_, kind, rule, answer, cal
   const isAllowed = expected(kind, rule, answer);
   expect([decision, isAsked]).toEqual([isAllowed ? "allow" : "deny", rule === "ask"]);
   expect(optionFor(decision!, BOTH)).toBe(isAllowed ? "once" : "no");
-  // Without an option that refuses, no is no choice at all.
+  // When no option refuses, a no chooses none of the options.
   expect(optionFor(decision!, YES)).toBe(isAllowed ? "once" : undefined);
 });

@@ -12,7 +12,7 @@ const all: PermissionOption[] = (["allow_always", "allow_once", "reject_always",
   }),
 );
 
-/** What is answered without a person, or the question that a person would be asked. */
+/** The decision that is made without a person, or the question that a person would be asked. */
 async function decide(call: Omit<CallUpdate, "id">, tools: string[], rules: Parameters<typeof readRules>[0] = []) {
   let question: Question | undefined;
   const read = readRules(rules);

@@ -1,4 +1,7 @@
-/** What an external agent may do when it asks: its agent's list of tools, then the rules, then the person whom they ask. */
+/**
+ * Decides what an external agent may do when it asks: by its agent's list of tools, then by the rules, and then, if a
+ * rule asks, by a person's answer.
+ */
 import { createHash } from "node:crypto";
 import { isObject, textIn } from "../../core/is-object.ts";
 import type { ToolKind } from "../../core/permission-rule.ts";
@@ -8,7 +11,10 @@ import { decideAll, type PermissionRequest } from "../permission/decide.ts";
 import { type Question, subjectOf, waitingWords } from "../permission/permit.ts";
 import type { CallKind, CallUpdate, PermissionOption } from "./port.ts";
 
-/** The built-in tools that do the same: lists of tools speak of the first, rules of each. */
+/**
+ * For each kind of call, the built-in tools that do the same. An agent's tool list is checked for the first of them;
+ * its permission rules are checked for each.
+ */
 const SAME_AS: Partial<Record<CallKind, readonly [string, ...string[]]>> = {
   read: ["read"],
   edit: ["edit", "write"],
@@ -25,20 +31,23 @@ type Answer = "allow" | "deny";
 export type PermissionDesk = ReturnType<typeof createPermissionDesk>;
 
 interface AskedAt {
-  /** Names of the tools that the agent has now. */
+  /** Names of the tools that the agent may use now. */
   tools: ReadonlySet<string>;
-  /** The workspace, as its program sees it. */
+  /** The workspace's path as the program sees it. */
   cwd: string;
-  /** Aborted when the program cannot be answered any more. */
+  /** Aborted when the program can no longer be answered. */
   signal: AbortSignal;
 }
 
-/** Of one execution. */
+/** Decides for one execution. */
 export function createPermissionDesk(turn: Pick<Turn, "execution" | "ports" | "setAside">) {
   const { execution, ports, setAside } = turn;
-  /** Questions to which the program heard no answer, since it ended before: they are not asked twice. */
+  /**
+   * Ids of questions whose answer the program never heard because it ended first. They are used again when the program
+   * repeats the question, so the person is not asked twice.
+   */
   const unheard = new Set<string>();
-  /** For what the server waited when it was stopped. */
+  /** What the execution was waiting for when the server was stopped. */
   let { waitsFor } = execution;
   let asked = 0;
   let tail: Promise<unknown> = Promise.resolve();
@@ -69,11 +78,11 @@ export function createPermissionDesk(turn: Pick<Turn, "execution" | "ports" | "s
   return {
     /**
      * Decides on one call. Waits while a person is asked.
-     * @returns undefined where it was aborted.
+     * @returns undefined when the wait was aborted.
      */
     async decide(call: CallUpdate, { tools, cwd, signal }: AskedAt): Promise<Answer | undefined> {
       const own = ownToolName(call.name ?? call.title ?? "");
-      // The rules are applied when it is called.
+      // Skep applies the rules itself when this tool is called.
       if (own !== undefined) return tools.has(own) ? "allow" : "deny";
       const same = SAME_AS[call.kind ?? "other"];
       if (same !== undefined && !tools.has(same[0])) return "deny";
@@ -84,7 +93,7 @@ export function createPermissionDesk(turn: Pick<Turn, "execution" | "ports" | "s
         return decision.rule || same !== undefined || call.kind === "think" ? "allow" : "deny";
       const [request] = requests;
       const question = { ...decision, request, subject: subjectOf(request) || (call.title ?? "") };
-      // One question at a time: a program cannot fill a person's list.
+      // Asks one question at a time, so that a program cannot flood a person's list.
       const answer = tail.then(() => ask(question, signal));
       tail = answer.catch(() => {});
       return answer.catch((error) => {
@@ -95,13 +104,16 @@ export function createPermissionDesk(turn: Pick<Turn, "execution" | "ports" | "s
   };
 }
 
-/** Tells questions of a session apart by what they ask, whatever the program calls its call. */
+/** Identifies a question within its session by what it asks, because programs choose the ids of their calls freely. */
 const keyOf = ({ request, subject }: Question): string =>
   `acp_${createHash("sha256")
     .update(JSON.stringify([request.tool, request.kind, subject]))
     .digest("hex")}_`;
 
-/** What the call does, as far as the program has said: one request for each built-in tool that does the same. */
+/**
+ * Describes the call as far as the program has said what it does. There is one request for each built-in tool that does
+ * the same.
+ */
 export function requestsOf(call: CallUpdate, cwd: string): [PermissionRequest, ...PermissionRequest[]] {
   const { kind: said = "other", title = "", name = title, input } = call;
   const kind: ToolKind = said === "switch_mode" ? "other" : said;
@@ -126,7 +138,7 @@ function pathsOf({ input, paths = [], changed = [] }: CallUpdate): string[] {
   return [...new Set([...named, ...paths, ...changed])];
 }
 
-/** A line of a shell, or the words of a program's call. */
+/** The command line of a call: a text as it is, or a list of words quoted and joined. */
 function commandIn(input: unknown): string | undefined {
   if (!isObject(input)) return undefined;
   const given = input["command"] ?? input["cmd"];
@@ -139,8 +151,8 @@ const quoteWord = (word: string): string =>
   /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 /**
- * The option that says so, for this time alone where there is such a one.
- * @returns undefined where none does: the request is then answered as cancelled, never by a yes.
+ * Picks the program's option for this answer; an option for this call alone is preferred.
+ * @returns undefined when no option fits: the request is then answered as cancelled, never as allowed.
  */
 export function optionFor(answer: Answer, options: readonly PermissionOption[]): string | undefined {
   const kinds =

@@ -1,4 +1,6 @@
-/** What an external agent gets in a turn: words, and the attached files that it and its model can read. */
+/**
+ * What an external agent gets in a turn: text, and the attached files that both the program and its model can read.
+ */
 import { attachTo } from "../attachments.ts";
 import type { StoredMessage } from "../execution.ts";
 import type { LoopInput } from "../loop.ts";
@@ -10,7 +12,7 @@ export interface Prompt {
   attached: readonly AttachedPart[];
 }
 
-/** What people and other agents said after that message. */
+/** What people and other agents said after the message at position `seq`. */
 export function saidAfter(messages: readonly StoredMessage[], seq: number): Prompt {
   const said = messages.flatMap((message) => (message.role === "user" && message.seq > seq ? [message.parts] : []));
   return {
@@ -19,7 +21,7 @@ export function saidAfter(messages: readonly StoredMessage[], seq: number): Prom
   };
 }
 
-/** @param takesPictures whether the program does; its model must see them, too. */
+/** @param takesPictures whether the program accepts pictures; its model must be able to see them too. */
 export async function promptParts(
   { execution, ports, model }: Pick<LoopInput, "execution" | "ports" | "model">,
   { text, attached }: Prompt,

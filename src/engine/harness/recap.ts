@@ -1,4 +1,7 @@
-/** What an external agent reads when it starts again in the middle of its work: the words so far, and what was done. */
+/**
+ * Sums up the session for an external agent that starts again in the middle of its work: what was said, and what was
+ * done.
+ */
 import type { StoredMessage } from "../execution.ts";
 import { firstBytes } from "../output.ts";
 import { textOf } from "../parts.ts";
@@ -7,7 +10,7 @@ const RECAP_CHARACTERS = 24_000;
 const INPUT_CHARACTERS = 300;
 const OUTPUT_CHARACTERS = 300;
 
-/** Later messages count more: where it is too long, earlier ones are left out. */
+/** The messages as one text. When they are too long, the earliest are left out. */
 export function recapOf(messages: readonly StoredMessage[]): string {
   const kept: string[] = [];
   let room = RECAP_CHARACTERS;

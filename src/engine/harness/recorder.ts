@@ -1,4 +1,4 @@
-/** What an external agent says in a turn, as the same rows and events that the built-in loop makes. */
+/** Stores what an external agent says in a turn as the same rows and events that the built-in loop makes. */
 
 import { executionRefs } from "../../core/events.ts";
 import { isObject, textIn } from "../../core/is-object.ts";
@@ -12,7 +12,7 @@ import { firstBytes, keepMaskedEnds } from "../output.ts";
 import { type AssistantPart, textOf } from "../parts.ts";
 import type { CallKind, CallUpdate } from "./port.ts";
 
-/** What people see a call named where the program gives its tool no name. */
+/** Names shown for calls when the program gives no name for its tool. */
 const NAMES: Record<CallKind, string> = {
   read: "read",
   edit: "edit",
@@ -38,7 +38,7 @@ interface Known {
 
 export type Recorder = ReturnType<typeof createRecorder>;
 
-/** @param onFlood the agent makes more calls than a turn may have. */
+/** @param onFlood called when the agent makes more calls than a turn may have. */
 export function createRecorder(turn: Turn, onFlood: (why: string) => void) {
   const { execution, ports, masker } = turn;
   const calls = new Map<string, Known>();
@@ -52,7 +52,7 @@ export function createRecorder(turn: Turn, onFlood: (why: string) => void) {
   };
   function say(type: "text" | "thinking", piece: string): void {
     characters += piece.length;
-    // The rest is shown to nobody and kept nowhere.
+    // Text beyond the limit is neither shown nor stored.
     if (characters > LIMITS.replyCharacters) return;
     const part = parts.at(-1);
     if (part?.type === type) part.text += piece;
@@ -60,14 +60,14 @@ export function createRecorder(turn: Turn, onFlood: (why: string) => void) {
     if (type === "text") emit(agentOutput, shown.push(piece));
     else emit(agentThinking, thought.push(piece));
   }
-  /** @returns the stored message's calls. */
+  /** Stores what was said so far as one message. @returns the message's calls. */
   function store(more: AssistantPart[], finish: "stop" | "tool_calls"): StoredCall[] {
     emit(agentThinking, thought.end());
     emit(agentOutput, shown.end());
     [shown, thought, characters] = [masker.stream(), masker.stream(), 0];
     const said = [...parts, ...more];
     parts = [];
-    // It may become the result, which is stored and shown.
+    // The text may become the result, which is stored and shown, so it is masked.
     if (textOf(said).trim() !== "") last = masker.text(textOf(said));
     return said.length === 0 ? [] : ports.rows.addSaid(execution, masker.json(said), finish).calls;
   }
@@ -104,7 +104,7 @@ export function createRecorder(turn: Turn, onFlood: (why: string) => void) {
     },
     onCall(update: CallUpdate): void {
       const before = calls.get(update.id);
-      // Skep's own tools make their rows themselves.
+      // Calls of Skep's own tools are stored when they are made.
       if (isOwn(update) || (before && (before.isDone || isOwn(before.update)))) return;
       if (!before && calls.size >= LIMITS.harnessCallsPerTurn)
         return onFlood(`it made more than ${LIMITS.harnessCallsPerTurn} calls in one turn`);
@@ -115,18 +115,21 @@ export function createRecorder(turn: Turn, onFlood: (why: string) => void) {
       if (status === "in_progress") begin(known);
       if (status === "completed" || status === "failed") end(known, status === "completed", outputOf(known.update));
     },
-    /** That call with what the program has said of it before. */
+    /** The call, with everything the program has said about it so far. */
     wholeCall: (update: CallUpdate): CallUpdate => ({
       ...calls.get(update.id)?.update,
       ...withoutGaps(update),
       id: update.id,
     }),
-    /** Stores what was said and is no row yet. @returns the words since the last call. */
+    /** Stores what was said since the last message. @returns the agent's last words. */
     endMessage(): string {
       store([], "stop");
       return last;
     },
-    /** The same at the end of a turn, with every call that has no result. */
+    /**
+     * Stores what was said since the last message, and fails every call without a result. @returns the agent's last
+     * words.
+     */
     endTurn(): string {
       for (const known of calls.values()) if (!known.isDone && known.stored) end(known, false, NO_RESULT);
       store([], "stop");
@@ -136,7 +139,10 @@ export function createRecorder(turn: Turn, onFlood: (why: string) => void) {
   };
 }
 
-/** Some programs name the tool, some put its name before the id, others the server and the tool in the input. */
+/**
+ * Whether the call is to one of Skep's own tools. Some programs name the tool, some put its name before the id, others
+ * name the server in the input.
+ */
 const isOwn = ({ id, name, title, input }: CallUpdate): boolean =>
   [name, title, id.split("__", 1)[0]].some((one) => ownToolName(one ?? "") !== undefined) ||
   textIn(input, "server") === "skep";
@@ -163,7 +169,7 @@ function outputOf({ output = "", changed = [], diff = "" }: CallUpdate): string 
   return firstBytes([output, diff, files].filter(Boolean).join("\n"), LIMITS.toolWholeOutputBytes);
 }
 
-/** Marks the work where a call may have read what strangers wrote. */
+/** Marks the execution when a call may have read outside text. */
 function noteReach(turn: Turn, { kind, input }: CallUpdate): void {
   if (kind === "execute") noteCommand(turn, textIn(input, "command") ?? "");
   if (kind === "fetch") turn.ports.rows.outside.mark(turn.execution, OUTSIDE_SOURCES.command);

@@ -1,7 +1,7 @@
 /**
- * The loop of an execution that an external agent drives: its program is started in the sandbox, asks the model
- * gateway, and is given one turn after the other until the work ends. What it says is stored as it comes, so that the
- * turn can be left at any point and taken up again.
+ * The loop of an execution that an external agent drives. Its program is started in the sandbox, asks the model
+ * gateway, and is given one turn after another until the work ends. What it says is stored as it comes, so a turn can
+ * stop at any point and be continued later.
  */
 import { isProblem, messageOf } from "../../core/errors.ts";
 import { raceSignal } from "../../core/race-signal.ts";
@@ -29,11 +29,11 @@ import { createTurnCount, type TurnCount } from "./turn-count.ts";
 interface HarnessInput extends LoopInput {
   harness: Exclude<HarnessConfig, "builtin">;
   token: string;
-  /** Of the person whose work it is, at the program's vendor; undefined: it asks the gateway. */
+  /** The person's log-in at the program's vendor; undefined when the program asks the gateway. */
   login: string | undefined;
 }
 
-/** Times that a program which ended by itself is started again in one execution. */
+/** How often the program is started in one execution when it keeps ending by itself. */
 const STARTS = 3;
 const STOPPED =
   "You were stopped while you worked on this; it may be done in part. Look at what is there before you repeat anything, then go on.";
@@ -41,7 +41,10 @@ const LOG_CHARACTERS = 300;
 
 type End = NonNullable<ToolResult["end"]>;
 
-/** Runs until the execution ends. @throws Stopped when its signal aborts, Problem when the sandbox is lost or a provider is waited for. */
+/**
+ * Runs until the execution ends. @throws Stopped when its signal aborts, Problem when the sandbox is lost or a provider
+ * must be waited for.
+ */
 export async function runHarness(input: HarnessInput): Promise<Ending> {
   const said = settleLeft(input);
   if (said) return endingOf(await said, "");
@@ -68,7 +71,10 @@ export async function runHarness(input: HarnessInput): Promise<Ending> {
   }
 }
 
-/** What a dead process left: an end that was said is taken; other calls are reported as interrupted. */
+/**
+ * Settles what a dead process left. If a call had ended the work, that end counts; unfinished calls are reported as
+ * interrupted.
+ */
 function settleLeft(input: HarnessInput): Promise<End> | undefined {
   const { execution, ports } = input;
   const last = ports.rows.lastReply(execution)?.reply;
@@ -87,14 +93,14 @@ function settleLeft(input: HarnessInput): Promise<End> | undefined {
 
 interface Life extends HarnessInput {
   gateway: Gateway;
-  /** Of the gateway, inside the sandbox. */
+  /** The gateway's address inside the sandbox. */
   url: string;
   completed: Promise<End>;
   onRecorder(recorder: Recorder): void;
   desk: PermissionDesk;
 }
 
-/** One life of the program. @returns how the execution ends, or that the program died. */
+/** Runs the program once, from its start to its end. @returns how the execution ends, or that the program died. */
 async function live(life: Life): Promise<Ending | { died: string }> {
   const { ports, execution, signal, agent, harness } = life;
   const flood = Promise.withResolvers<string>();
@@ -171,7 +177,7 @@ async function live(life: Life): Promise<Ending | { died: string }> {
       async (error) => {
         signal.throwIfAborted();
         if (!isProblem(error) || error.code !== "harness_refused") throw error;
-        // What ends it says more than what its program makes of that.
+        // The error may come from the program's own end, which explains more, so it is waited for briefly.
         const gone = await Promise.race([connection.ended, new Promise<undefined>((go) => setTimeout(go, REFUSAL_MS))]);
         if (gone !== undefined) return { died: withLine(gone, lastLine) };
         return failed("harness_failed", `${harnessTitle(harness)}: ${error.detail}`, recorder.endMessage());
@@ -182,7 +188,7 @@ async function live(life: Life): Promise<Ending | { died: string }> {
     over.abort();
     recorder.endTurn();
     if (turn.sessionId !== undefined) await letGo(connection, turn.sessionId);
-    // A program that heeds the stop has said by now what its turn used.
+    // A program that obeyed the stop has reported its turn's usage by now.
     meter?.cut();
     await connection.close();
   }
@@ -197,18 +203,20 @@ function launchIn(
   return launchOf(harness, { gateway: url, token, model, state, window });
 }
 
-/** The gateway knows the model by each of them; a vendor by its own name alone. */
+/** Names for the execution's model. The gateway accepts each of them; a vendor knows only its own name. */
 function modelNames({ agent, login, model }: Life): string[] {
   if (agent.ownLogin !== undefined && login !== undefined) return vendorNames(agent.ownLogin, model);
   return [`skep/${model}`, model, model.slice(model.indexOf("/") + 1)];
 }
 
 interface UnderWay {
-  /** Of the session in which the program has a turn; undefined: it has none. */
+  /** Id of the program's session while it has a turn; undefined between turns. */
   sessionId: string | undefined;
 }
 
-/** A program that is told to stop keeps its session in order; one that does not listen is ended all the same. */
+/**
+ * Asks the program to stop, so that it can keep its session in order. A program that does not obey is ended anyway.
+ */
 async function letGo(connection: HarnessConnection, sessionId: string): Promise<void> {
   await Promise.race([connection.cancel(sessionId), connection.ended]);
   await new Promise((go) => setTimeout(go, CANCEL_MS));
@@ -216,7 +224,7 @@ async function letGo(connection: HarnessConnection, sessionId: string): Promise<
 
 const CANCEL_MS = 200;
 
-/** What a program printed last, or the error that it printed before. */
+/** Picks the line that best explains a program's end: its latest error, or else its latest line. */
 function tellingLine(text: string, before: string): string {
   const lines = text.trim().split("\n");
   const error = lines.find((line) => line.includes("Error:"));
@@ -224,12 +232,12 @@ function tellingLine(text: string, before: string): string {
   return line?.slice(0, LOG_CHARACTERS) || before;
 }
 
-/** How long the end of a program may take to be seen after the error that it made. */
+/** How long to wait for the program's end after an error that it may have caused, in ms. */
 const REFUSAL_MS = 250;
 
 const withLine = (why: string, line: string): string => (line === "" ? why : `${why} (${line})`);
 
-/** Where the program asks its vendor; elsewhere the gateway counts its model calls. */
+/** Counts turns for a program that asks its vendor; for other programs the gateway counts the model calls. */
 function countTurns({ agent, execution, login, ports }: Life, onEnd: (end: Ending) => void): TurnCount | undefined {
   if (agent.ownLogin === undefined || login === undefined) return undefined;
   const most = agent.maxTurns;
@@ -242,11 +250,11 @@ interface Given {
   turn: UnderWay;
   count: TurnCount | undefined;
   meter: LoginMeter | undefined;
-  /** Aborted once something else has ended this life. */
+  /** Aborted once something else has ended this run of the program. */
   isOver: AbortSignal;
 }
 
-/** Turn after turn until the work has a result. */
+/** Gives the program one turn after another until the work has a result. */
 async function takeTurns(
   life: Life,
   connection: HarnessConnection,
@@ -266,7 +274,7 @@ async function takeTurns(
     turn.sessionId = undefined;
     meter?.end(end);
     isOver.throwIfAborted();
-    // Its model calls have their rows before the turn has an end.
+    // The turn's model calls must have their rows before the turn's end is stored.
     const said = recorder.endTurn();
     const refused = refusalOf(end.reason, said);
     if (refused) return refused;
@@ -297,7 +305,10 @@ function refusalOf(reason: StopReason, said: string): Ending | undefined {
   return undefined;
 }
 
-/** Continues the session that this work has, where the program can; else begins one with what was said and done so far. */
+/**
+ * Continues the session that the program kept for this work, if it can. Otherwise begins one with what was said and
+ * done so far.
+ */
 async function openSession(
   { execution, ports, system }: Life,
   connection: HarnessConnection,

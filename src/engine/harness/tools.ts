@@ -1,6 +1,6 @@
 /**
- * Skep's tools for an external agent, over MCP with the execution's token: what the built-in loop gives its model, but for
- * files and commands, which the agent has itself. A call is a row like any other.
+ * Offers Skep's tools to an external agent over MCP, with the execution's token as the key. They are the built-in
+ * loop's tools except files and commands, which the agent has itself. A call is stored like any other.
  */
 import { isProblem } from "../../core/errors.ts";
 import { settleCalls } from "../calls.ts";
@@ -9,19 +9,19 @@ import type { LoopInput } from "../loop.ts";
 import type { ModelTool } from "../model.ts";
 import type { Tool, ToolGroup, ToolResult } from "../tool.ts";
 
-/** What the agent's own program does better. */
+/** Groups of tools that the agent's program provides itself, and better. */
 const ITS_OWN: ReadonlySet<ToolGroup> = new Set(["files", "shell"]);
 
-/** The tools of one execution, as `HarnessPort.serveTools` offers them. */
+/** The tools of one execution, as `HarnessPort.answerTools` offers them. */
 export interface HarnessTools {
   list(): Promise<ModelTool[]>;
   call(name: string, input: unknown): Promise<{ ok: boolean; output: string }>;
 }
 
 interface ToolServerEvents {
-  /** Before a call is stored: what was said before it comes first. */
+  /** Called before a call is stored, so that what was said before it is stored first. */
   onCall(): void;
-  /** A call ends the execution. */
+  /** Called when a call ends the execution. */
   onEnd(end: NonNullable<ToolResult["end"]>): void;
 }
 
@@ -43,7 +43,7 @@ export function toolServerOf(turn: LoopInput, { onCall, onEnd }: ToolServerEvent
     if (end) onEnd(end);
     return end ? { ok: true, output: "Done. The work has ended." } : { ok: done.ok, output: done.output };
   }
-  /** While a person is asked about the call, the program waits for its result. */
+  /** Runs the call. While a person is asked about it, the program waits for its result. */
   async function settle(message: AssistantMessage): Promise<ToolResult["end"]> {
     for (;;)
       try {
@@ -57,7 +57,7 @@ export function toolServerOf(turn: LoopInput, { onCall, onEnd }: ToolServerEvent
   const tools: HarnessTools = {
     list: async () =>
       (await listOffered()).map(({ name, description, parameters }) => ({ name, description, parameters })),
-    // One after the other: each is a message of its own.
+    // Calls run one after the other, because each is a message of its own.
     call(name, input) {
       const next = tail.then(() => call(name, input));
       tail = next.catch(() => {});

@@ -1,9 +1,9 @@
-/** Model calls that the gateway does not see, counted by what a program says. */
+/** Counting the model calls that the gateway does not see, by what a program says. */
 import { expect, test } from "bun:test";
 import type { CallUpdate } from "./port.ts";
 import { createTurnCount } from "./turn-count.ts";
 
-/** Plays what a program says. @returns how often it was over, and whether another prompt fits. */
+/** Plays what a program says. @returns how often the limit was exceeded, and whether another prompt is allowed. */
 function play(most: number, said: readonly ("words" | CallUpdate)[]) {
   let over = 0;
   const count = createTurnCount({ made: 0, most }, () => over++);

@@ -1,7 +1,7 @@
 /**
- * Counts the model calls of a program that asks its vendor and not the gateway, by what it says: a call has begun when the
- * program says something new after it was prompted, or after one of its tools has given a result. Tools that it calls in
- * parallel may so count as more than one call.
+ * Counts the model calls of a program that asks its vendor instead of the gateway, judging by what the program says. A
+ * call counts when the program says something new after a prompt or after a tool's result. Tools that it calls in
+ * parallel may therefore count as more than one call.
  */
 import { LIMITS } from "../../core/limits.ts";
 import type { CallUpdate } from "./port.ts";
@@ -9,8 +9,8 @@ import type { CallUpdate } from "./port.ts";
 export type TurnCount = ReturnType<typeof createTurnCount>;
 
 /**
- * @param made model calls of this work before.
- * @param onOver it makes more than `most` calls.
+ * @param made model calls that this work has made before.
+ * @param onOver called when the program makes more than `most` calls.
  */
 export function createTurnCount({ made, most }: { made: number; most: number }, onOver: () => void) {
   let count = made;
@@ -28,11 +28,11 @@ export function createTurnCount({ made, most }: { made: number; most: number }, 
       isSpeaking = false;
       return count < most;
     },
-    /** It says or thinks something. */
+    /** The program says or thinks something. */
     say,
     onCall({ id, status }: CallUpdate): void {
       if (!known.has(id)) {
-        // A program that names ever new calls is ended elsewhere.
+        // Bounds memory. A program that keeps making new calls is ended by the recorder's limit.
         if (known.size >= LIMITS.harnessCallsPerTurn) known.clear();
         known.add(id);
         say();

@@ -1,22 +1,22 @@
 /**
- * The single commands of a shell's command line, as far as its text says them. It is read as a shell would read it, but
- * nothing is expanded: from a variable or a substitution on, the words of a command are uncertain. This finds what is
- * written; it is no wall, since a command can do what its line does not say. Containers are the wall.
+ * Splits a shell command line into its single commands, as far as its text tells. The line is read as a shell would
+ * read it, but nothing is expanded: from a variable or a substitution on, the words of a command are uncertain. This is
+ * no security boundary, since a command can do what its line does not say. Containers are the boundary.
  */
 
 export interface CommandPart {
   /** Its words without quotes, one space between them. */
   text: string;
-  /** The beginning of `text` that is certain; undefined: all of it is. */
+  /** The prefix of `text` that is certain; undefined when all of it is. */
   certain?: string | undefined;
 }
 
 const DEPTH_MOST = 20;
 const PARTS_MOST = 1_000;
 const RUNS_MOST = 3;
-/** Signs that are read, in the line and all that it holds: what is longer is not judged by its text. */
+/** Characters read in all, including those of nested command lines. A longer line is not judged by its text. */
 const SIGNS_MOST = 20_000;
-/** Characters without a meaning of their own. */
+/** Runs of characters without a special meaning: inside double quotes, and outside quotes. */
 const INSIDE = /[^"$`\\]+/y;
 const PLAIN = /[^\s;|&<>()#'"\\$`{]+/y;
 
@@ -25,7 +25,7 @@ const UNKNOWN: CommandPart = { text: "", certain: "" };
 
 class Unreadable extends Error {}
 
-/** Every command in the line, those in substitutions, subshells and `sh -c` among them. Never throws. */
+/** Returns every command in the line, including those in substitutions, subshells and `sh -c`. Never throws. */
 export function splitCommand(line: string): CommandPart[] {
   const parts: CommandPart[] = [];
   try {
@@ -37,7 +37,7 @@ export function splitCommand(line: string): CommandPart[] {
   return parts;
 }
 
-/** Words before a command that the shell itself reads. */
+/** Shell keywords that may stand before a command. */
 const KEYWORDS = new Set(["if", "then", "elif", "else", "fi", "do", "done", "while", "until", "!", "{", "}", "time"]);
 const SHELLS = /^(?:.*\/)?(?:ba|da|z|k|a)?sh$/;
 /** Programs that run the command after them. */
@@ -73,7 +73,7 @@ class Reader {
   #at = 0;
   #words: Word[] = [];
   #word: Word | undefined;
-  /** Ends of here-documents that begin after this line. */
+  /** Delimiters of the here-documents whose text begins after this line. */
   #heredocs: { end: string; isLiteral: boolean }[] = [];
   #isPiped = false;
 
@@ -86,7 +86,7 @@ class Reader {
     if (depth > DEPTH_MOST) throw new Unreadable();
   }
 
-  /** Up to the sign that closes it, which is passed; undefined: up to the end. */
+  /** Reads commands up to the closing sign, which is consumed; for undefined, up to the end of the text. */
   readList(close: ")" | undefined): void {
     const { line } = this;
     while (this.#at < line.length) {
@@ -183,7 +183,10 @@ class Reader {
     this.#at += 2;
   }
 
-  /** `$x`, `${x}`, `$(…)`, `` `…` ``: what comes of it is not known. Commands in it are read. */
+  /**
+   * Reads `$x`, `${x}`, `$(…)` or `` `…` ``. Its value is unknown, so the word is uncertain from here on. Commands in
+   * it are read.
+   */
   #readExpansion(): void {
     const { line } = this;
     this.#unsure();
@@ -218,7 +221,7 @@ class Reader {
 
   #redirect(): void {
     const { line } = this;
-    // A number before it is the descriptor's.
+    // A number directly before the sign is the file descriptor.
     if (this.#word && !/^\d+$/.test(this.#word.text)) this.#endWord();
     const [sign = ""] = /^(?:&>>?|<<<|<<-?|<>|>>|[<>]&|>\||[<>])/.exec(line.slice(this.#at, this.#at + 3)) ?? [];
     this.#at += sign.length;
@@ -262,7 +265,7 @@ class Reader {
     this.#word = undefined;
     if (!word) return;
     if (this.#words.length === 0 && !word.isQuoted && KEYWORDS.has(word.text)) return;
-    // Of the command's own name, a pattern is uncertain too.
+    // A pattern in the command's own name makes the name uncertain as well.
     if (this.#words.length === 0 && !word.isQuoted && /[*?[{~]/.test(word.text)) word.certain ??= 0;
     this.#words.push(word);
   }
@@ -276,7 +279,7 @@ class Reader {
     if (words.length > 0) this.#keep(words, isPiped);
   }
 
-  /** @param runs how many programs before it only run it. */
+  /** @param runs how deeply the command is nested in `find -exec`. */
   #keep(words: readonly Word[], isPiped: boolean, runs = 0): void {
     if (this.parts.length >= PARTS_MOST || runs > RUNS_MOST) throw new Unreadable();
     const [whole, inner] = [partOf(words), unwrapped(words)];
@@ -294,7 +297,7 @@ class Reader {
     else if (command.text === "find") this.#keepExecuted(args, runs + 1);
   }
 
-  /** What `find` runs: the words from `-exec` to `;` or `+`. */
+  /** Reads what `find` runs: the words from `-exec` to `;` or `+`. */
   #keepExecuted(args: readonly Word[], runs: number): void {
     for (let at = 0; at < args.length; at++) {
       if (!/^-(?:exec|ok)(?:dir)?$/.test(args[at]!.text)) continue;
@@ -304,7 +307,7 @@ class Reader {
     }
   }
 
-  /** A text that a shell is given as a command line. */
+  /** Reads a text that a shell takes as a command line, for `sh -c` and `eval`. */
   #readAgain(...words: (Word | undefined)[]): void {
     if (words.some((word) => word === undefined || word.certain !== undefined)) return void this.parts.push(UNKNOWN);
     const text = words.map((word) => word!.text).join(" ");
@@ -320,7 +323,7 @@ function closingBacktick(line: string, from: number): number {
   return -1;
 }
 
-/** Without assignments before it and programs that only run it; and its own name without its folder. */
+/** Removes assignments and wrapper programs before a command, and the folder from the command's name. */
 function unwrapped(words: readonly Word[]): Word[] {
   let at = 0;
   for (;;) {

@@ -1,4 +1,4 @@
-/** What the permission rules decide: rule × tool × path × command × place in a line, as tables. */
+/** Decisions by permission rules, as tables: rule × tool × path × command × position in a line. */
 import { describe, expect, test } from "bun:test";
 import { kindOfTool, type PermissionRule, type ToolKind } from "../../core/permission-rule.ts";
 import { expectWork, processorMs } from "../../testing/busy-machine.ts";

@@ -1,6 +1,6 @@
 /**
- * Whether a call may be made: the one place where permission rules are applied, for the built-in loop and for agents that
- * ask over a protocol of their own. Pure.
+ * Decides whether a call may be made. This is the one place where permission rules are applied, for the built-in loop
+ * and for agents that ask over a protocol of their own. Pure.
  */
 import type { Effect, ToolKind } from "../../core/permission-rule.ts";
 import { type CommandPart, splitCommand } from "./command-line.ts";
@@ -11,13 +11,16 @@ export interface PermissionRequest {
   /** Name of the tool. */
   tool: string;
   kind: ToolKind;
-  /** Files and folders that it names. */
+  /** Files and folders that the call names. */
   paths?: readonly string[];
   /** A shell's command line. */
   command?: string | undefined;
-  /** Of a page. */
+  /** URL of a page. */
   address?: string | undefined;
-  /** Which command, files or page it is about was not said: a rule that asks or refuses by them has a person look. */
+  /**
+   * True when it is unknown which command, files or page the call is about. A rule that asks or denies by them then
+   * asks a person.
+   */
   isUntold?: boolean | undefined;
 }
 
@@ -25,24 +28,24 @@ export interface Decision {
   effect: Effect;
   /** The rule that decided; undefined: no rule matches, so the call is allowed. */
   rule: Rule | undefined;
-  /** Of `ask`: every rule that asks. A remembered answer is to each of them. */
+  /** For `ask`: every rule that asks. A remembered answer counts for each of them. */
   asking: readonly Rule[];
-  /** Of `ask`: some of the command cannot be judged by its text, so the answer holds for this call alone. */
+  /** For `ask`: a part of the command cannot be judged by its text, so the answer holds for this call only. */
   isUncertain: boolean;
 }
 
-/** One thing that a call does: each is decided on its own, and the strictest decision holds. */
+/** One thing that a call does. Each deed is decided on its own, and the strictest decision holds. */
 interface Deed {
   path?: string;
   text?: string;
-  /** The beginning of `text` that is certain. */
+  /** The prefix of `text` that is certain. */
   certain?: string | undefined;
   isUntold?: boolean;
 }
 
 const STRICTNESS: Readonly<Record<Effect, number>> = { allow: 0, ask: 1, deny: 2 };
 
-/** @param rules in the order of the file: for each deed the first that matches decides. */
+/** @param rules in the order of the file: for each deed, the first rule that matches decides. */
 export function decide(rules: readonly Rule[], request: PermissionRequest): Decision {
   const about = rules.filter(({ tools }) => isAbout(tools, request));
   const none: Decision = { effect: "allow", rule: undefined, asking: [], isUncertain: false };
@@ -61,13 +64,13 @@ export function decide(rules: readonly Rule[], request: PermissionRequest): Deci
 }
 
 /**
- * The strictest decision of several agents' rules: of the one at work, and of those that it works for.
- * @param requests one call: more than one where it may be any of several tools.
+ * Takes the strictest decision by the rules of several agents: the one at work, and those that it works for.
+ * @param requests one call; several requests when the call may be any of several tools.
  */
 export function decideAll(lists: readonly (readonly Rule[])[], ...requests: readonly PermissionRequest[]): Decision {
   const decisions = lists.flatMap((rules) => requests.map((request) => decide(rules, request)));
   const none: Decision = { effect: "allow", rule: undefined, asking: [], isUncertain: false };
-  // A rule that allows counts more than none.
+  // A decision by a rule outweighs the same decision without a rule.
   const strictness = ({ effect, rule }: Decision) => STRICTNESS[effect] + (rule ? 0.5 : 0);
   const first = decisions.reduce((a, b) => (strictness(b) > strictness(a) ? b : a), none);
   if (first.effect !== "ask") return first;
@@ -78,7 +81,7 @@ export function decideAll(lists: readonly (readonly Rule[])[], ...requests: read
   };
 }
 
-/** Whether the rules refuse every call of a tool, whatever it is called with. */
+/** Whether the rules refuse every call of a tool, regardless of its input. */
 export function refusesAlways(rules: readonly Rule[], tool: Pick<PermissionRequest, "tool" | "kind">): boolean {
   const about = rules.filter(({ tools }) => isAbout(tools, tool));
   const always = about.findIndex(({ paths, matches }) => paths.length === 0 && matches.length === 0);
@@ -100,7 +103,7 @@ function decideDeed(rules: readonly Rule[], deed: Deed): { effect: Effect; rule:
   for (const rule of rules) {
     const fit = fitOf(rule, deed);
     if (fit === "yes") return { effect: rule.effect, rule, unsure: false };
-    // It cannot be judged by its text: a rule that allows does not, and one that asks or refuses has a person look.
+    // The text is not enough to judge: a rule that allows does not apply, and a rule that asks or denies asks a person.
     if (fit === "perhaps" && rule.effect !== "allow") return { effect: "ask", rule, unsure: true };
   }
   return { effect: "allow", rule: undefined, unsure: false };
@@ -113,7 +116,7 @@ function fitOf({ effect, paths, matches }: Rule, { path, text, certain, isUntold
   if (text === undefined) return "no";
   const isMatch = matches.some((pattern) => matchesText(pattern, text));
   if (certain === undefined) return isMatch ? "yes" : "no";
-  // A variable may hold anything: what is allowed must be so whatever follows the certain beginning.
+  // A variable may hold anything, so a rule that allows must match whatever follows the certain prefix.
   const isSure = matches.some((pattern) => pattern.endsWith("*") && matchesText(pattern, certain));
   if (isSure || (isMatch && effect !== "allow")) return "yes";
   return matches.some((pattern) => mightMatch(pattern, certain)) ? "perhaps" : "no";

@@ -1,6 +1,12 @@
-/** Patterns of rules, matched in linear time: rules are written by people, what they are matched with by models. */
+/**
+ * Matches the patterns of rules in linear time: people write the rules, but models write the texts they are matched
+ * with.
+ */
 
-/** `*` stands for any text, also none; everything else for itself. Each piece is looked for once, from the left. */
+/**
+ * `*` stands for any text, also none; every other character for itself. The pieces between stars are searched once,
+ * from the left.
+ */
 export function matchesText(pattern: string, text: string): boolean {
   const pieces = pattern.split("*");
   const first = pieces.shift()!;
@@ -16,14 +22,17 @@ export function matchesText(pattern: string, text: string): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
-/** Whether a text of which only the beginning is certain might match. */
+/** Whether the pattern might match a text of which only the beginning is certain. */
 export function mightMatch(pattern: string, begin: string): boolean {
   const star = pattern.indexOf("*");
   const fixed = star < 0 ? pattern : pattern.slice(0, star);
   return fixed.startsWith(begin) || (star >= 0 && begin.startsWith(fixed));
 }
 
-/** As in .gitignore: `*` within a name, `**` over folders; a pattern without a slash is matched with the last name. */
+/**
+ * Matches as in .gitignore: `*` within a name, `**` over folders. A pattern without a slash is matched with the file's
+ * name.
+ */
 export function matchesPath(pattern: string, path: string): boolean {
   const plain = pattern.replace(/^\.?\//, "");
   const text = pattern.includes("/") ? path : path.slice(path.lastIndexOf("/") + 1);
@@ -34,7 +43,10 @@ export function matchesPath(pattern: string, path: string): boolean {
 
 const WORKSPACE = /^\/workspace(?:\/|$)/;
 
-/** A path as rules are matched with it: from the workspace, without `.` and `..`; what leads out of it stays absolute or begins with `..`. */
+/**
+ * Normalizes a path for matching: relative to the workspace, without `.` and `..`. A path that leads out of the
+ * workspace stays absolute or begins with `..`.
+ */
 export function plainPath(path: string): string {
   const inside = path.replace(WORKSPACE, "");
   const parts: string[] = [];

@@ -1,4 +1,4 @@
-/** Before a call is made: what the rules of its agent say, and the person whom they ask. */
+/** Checks a call before it is made: against the rules of its agent and, if a rule asks, with a person. */
 import { Problem } from "../../core/errors.ts";
 import { isObject } from "../../core/is-object.ts";
 import { TOOL_SEARCH } from "../../core/outside-table.ts";
@@ -9,40 +9,40 @@ import type { Tool, ToolResult } from "../tool.ts";
 import { type Decision, decideAll, type PermissionRequest } from "./decide.ts";
 import type { Rule } from "./rules.ts";
 
-/** What a person is asked. */
+/** The question that a person is asked. */
 export interface Question extends Pick<Decision, "asking" | "isUncertain"> {
   request: PermissionRequest;
   /** The command, the paths or the address. May hold secret values. */
   subject: string;
 }
 
-/** How a question stands. `why`: a sentence for the agent. `until`: ms since the epoch. */
+/** The state of a question. `why`: a sentence for the agent. `until`: ms since the epoch. */
 export type Permit = { state: "allowed" } | { state: "denied"; why: string } | { state: "waiting"; until: number };
 
 export interface PermissionRows {
   /**
-   * How the question about that call stands; asks it where it was not asked yet. On disk when it returns: asked again
-   * after a crash, it is the same question.
+   * Returns the state of the question about this call, and asks it if that has not happened yet. On disk when it
+   * returns: a call repeated after a crash finds the same question.
    */
   ask(execution: Execution, callId: string, question: Question): Permit;
-  /** Whether a question of the execution waits for its answer. */
+  /** Whether a question of this execution is waiting for its answer. */
   isWaiting(execution: Pick<Execution, "id">): boolean;
-  /** The newest call of the execution whose id begins so, among those about which a person was asked. */
+  /** The newest call of the execution about which a person was asked and whose id has this prefix. */
   lastAsked(execution: Pick<Execution, "id">, beginning: string): string | undefined;
-  /** Resolves once that question waits no longer: it was answered, or its time is over. @throws what the signal aborts with. */
+  /** Resolves once the question no longer waits: it was answered, or its time is over. @throws the signal's reason. */
   answered(execution: Execution, callId: string, signal: AbortSignal): Promise<void>;
-  /** That call will not be made: nobody is asked about it any more. */
+  /** Withdraws the question about a call that will not be made. */
   withdraw(execution: Execution, callId: string): void;
 }
 
 export interface Permissions extends PermissionRows {
-  /** The rules of its agent, and of those agents whose powers bound it. */
+  /** The rules of the execution's agent, and of the agents whose powers bound it. */
   rulesOf(execution: Pick<Execution, "agentId" | "sessionId">): readonly (readonly Rule[])[];
 }
 
 /**
- * What the model reads of a call that may not be made; undefined: it may.
- * @param faultOf why the tool does not take the input: no person is asked about that.
+ * What the model reads when the call may not be made; undefined when it may.
+ * @param faultOf says why the tool does not accept the input; such a call is refused without asking a person.
  * @throws Problem 503 `waiting_for_permission` while a person is asked.
  */
 export async function refusalOf(
@@ -73,7 +73,7 @@ export async function refusalOf(
   });
 }
 
-/** What is waited for, in words. */
+/** Says what the execution waits for. */
 export const waitingWords = (
   { agentId }: Pick<Execution, "agentId">,
   { request, subject }: Pick<Question, "request" | "subject">,
@@ -87,7 +87,7 @@ const shortened = (text: string): string =>
 
 const PATHS = ["path", "file_path", "source", "destination"] as const;
 
-/** What a call does, as far as its input says so. */
+/** Describes what a call does, as far as its input tells. */
 export function requestOf({ name }: Pick<Tool, "name">, input: unknown): PermissionRequest {
   const given: Record<string, unknown> = isObject(input) ? input : {};
   const text = (member: string) => (typeof given[member] === "string" ? given[member] : undefined);

@@ -19,14 +19,14 @@ import {
 import type { ValueProblem } from "../schema-problems.ts";
 import { isToolOfServer, TOOL_NAMES } from "../tool/names.ts";
 
-/** A rule as it is matched. */
+/** A rule in the form in which it is matched. */
 export interface Rule {
   effect: Effect;
   /** Names, kinds, `server__*` or `*`; empty: any tool. */
   tools: readonly string[];
   paths: readonly string[];
   matches: readonly string[];
-  /** The same text for the same rule: what people are shown, and what a remembered answer is about. */
+  /** The rule as text, the same for the same rule. People see it, and a remembered answer is stored with it. */
   text: string;
 }
 
@@ -36,7 +36,7 @@ export const readRules = (rules: readonly PermissionRule[]): Rule[] =>
     return parts === undefined ? [] : [{ ...parts, text: textOfRule(rule) }];
   });
 
-/** Names in rules that no tool has: such a rule would never match, without a word. */
+/** Finds names in rules that no tool has: such a rule would silently never match. */
 export function ruleProblems(rules: unknown): ValueProblem[] {
   if (!Array.isArray(rules)) return [];
   return rules.flatMap((rule, at): ValueProblem[] => {

@@ -1,4 +1,4 @@
-/** The words of the condition language. One pass, no backtracking. */
+/** The tokenizer of the condition language: one pass, no backtracking. */
 import { isOneOf } from "../../core/typed-keys.ts";
 
 export type Token =
@@ -28,7 +28,10 @@ const CONSTANTS: ReadonlyMap<string, boolean | null> = new Map([
   ["null", null],
 ]);
 
-/** Splits a condition; the last token is `end`. Throws ConditionError at the first character that belongs to nothing. */
+/**
+ * Splits a condition into tokens; the last token is `end`. Throws ConditionError at the first character that begins no
+ * token.
+ */
 export function tokenize(source: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -72,7 +75,7 @@ function endOfRun(source: string, from: number, allowed: RegExp): number {
   return at;
 }
 
-/** The text between quotes; `\\` makes the next character plain. */
+/** Reads the text between quotes. A backslash makes the next character plain. */
 function quoted(source: string, from: number, quote: string): [value: string, after: number] {
   const pieces: string[] = [];
   for (let at = from + 1; at < source.length; at++) {

@@ -1,7 +1,7 @@
 /**
- * The language of `when`: texts, numbers, true, false, null, lists, paths, ==, !=, in, not, and, or, parentheses. Closed:
- * it calls nothing and reads own properties of plain data only. Time is linear in the length of the text, which is
- * bounded, as is its nesting.
+ * The language of `when`: texts, numbers, true, false, null, lists, paths, ==, !=, in, not, and, or, parentheses. It is
+ * closed: it calls nothing and reads only own properties of plain data. Evaluation is linear in the length of the text.
+ * Length and nesting are limited.
  */
 import { isOneOf } from "../../core/typed-keys.ts";
 import { ConditionError, type Sign, type Token, tokenize } from "./condition-tokens.ts";
@@ -17,7 +17,7 @@ export type Condition =
 
 export const CONDITION_LIMITS = { characters: 2_000, depth: 32 } as const;
 
-/** How strongly an infix sign binds; the others end an expression. */
+/** Binding power of the infix signs; any other sign ends an expression. */
 const POWER: Readonly<Partial<Record<Sign, number>>> = { or: 1, and: 2, "==": 4, "!=": 4, in: 4, not: 4 };
 const NOT_POWER = 3;
 type Comparison = "==" | "!=" | "in" | "not";
@@ -50,7 +50,7 @@ class Parser {
     return token;
   }
 
-  /** The sign that comes next, taken if it is one of these. */
+  /** Consumes the next sign if it is one of these. @returns the sign, or null. */
   take(...signs: Sign[]): Sign | null {
     const token = this.peek();
     if (token.kind !== "sign" || !signs.includes(token.sign)) return null;
@@ -119,7 +119,7 @@ class Parser {
   }
 }
 
-/** Whether the condition holds in the scope. Never throws: what is missing is null. */
+/** Whether the condition holds in the scope. Never throws: a missing value is null. */
 export const holds = (condition: Condition, scope: unknown): boolean => isTrue(evaluate(condition, scope));
 
 /** Everything is true except false, null, 0, "" and the empty list. */
@@ -156,7 +156,7 @@ function equal(left: unknown, right: unknown): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
 }
 
-/** An element of a list, or a part of a text. */
+/** Whether the list holds the element, or the text contains the part. */
 function contains(whole: unknown, part: unknown): boolean {
   if (Array.isArray(whole)) return whole.some((item) => equal(item, part));
   return typeof whole === "string" && typeof part === "string" && whole.includes(part);

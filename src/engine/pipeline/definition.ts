@@ -1,6 +1,6 @@
 /**
- * The format of `agents/_pipelines/<id>.yml`, once: the types, the validation and the JSON Schema for editors all come
- * from the schemas of this file. Unknown keys are errors.
+ * The format of `agents/_pipelines/<id>.yml`. The types, the validation and the JSON Schema for editors all derive from
+ * the schemas in this file. Unknown keys are errors.
  */
 
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
@@ -11,9 +11,9 @@ import { ownJson } from "../../core/own-json.ts";
 
 /** How often a step may be visited when neither `route` nor `goto` says so. */
 export const DEFAULT_MAX_VISITS = 3;
-/** Attempts of a step with `on_failure: retry` when nobody says how many. */
+/** Attempts of a step with `on_failure: retry` when neither the file nor the agent says how many. */
 export const DEFAULT_MAX_ATTEMPTS = 2;
-/** Children of a `for_each` at work at once when the step does not say. */
+/** Children of a `for_each` that run at once when the step does not say. */
 export const DEFAULT_MAX_PARALLEL = 4;
 
 const closed = <T extends TProperties>(properties: T, description?: string) =>
@@ -242,13 +242,13 @@ export const isApproval = (step: PipelineStep): step is ApprovalStep => "approva
 export const isCommand = (step: PipelineStep): step is CommandStep => "run" in step;
 export const isForEach = (step: PipelineStep): step is ForEachStep => "for_each" in step;
 
-/** Where the step sends the run when it fails, if it does so. */
+/** The step to which a failure of this step sends the run; null when there is none. */
 export function gotoOf(step: PipelineStep): { goto: string; max_visits?: number } | null {
   const rule = step.on_failure;
   return typeof rule === "object" ? rule : null;
 }
 
-/** The step's `route`; a step done for each item has none. */
+/** The step's `route`; steps with `for_each` have none. */
 export const routeOf = (step: PipelineStep): Route | undefined => ("route" in step ? step.route : undefined);
 
 export const STEP_KINDS = ["agent", "for_each", "approval", "command"] as const;
@@ -259,10 +259,13 @@ export function kindOfStep(step: PipelineStep): (typeof STEP_KINDS)[number] {
   return isForEach(step) ? "for_each" : "agent";
 }
 
-/** Who works on the step, or in whose sandbox its command runs; null for a person's step and for a plain command. */
+/**
+ * The agent that works on the step or lends its sandbox to the command; null for approvals and for commands without an
+ * agent.
+ */
 export const agentOf = (step: PipelineStep): string | null => ("agent" in step ? (step.agent ?? null) : null);
 
-/** What people call the step: its id where it has no name, or is not of this pipeline. */
+/** What people call the step: its name, or its id when it has no name or is not in this pipeline. */
 export const stepName = (definition: PipelineDefinition, id: string): string =>
   definition.steps.find((one) => one.id === id)?.name ?? id;
 
@@ -280,7 +283,7 @@ export function declaredOutputs(step: PipelineStep): ReadonlySet<string> | null 
   if (isCommand(step)) return new Set(["output", "exit_code"]);
   const properties = step.output_schema?.["properties"];
   const inSchema = typeof properties === "object" && properties !== null ? Object.keys(properties) : null;
-  // A schema that names no properties says that there may be any.
+  // A schema without properties means that the step may give any outputs.
   if (step.output_schema && !inSchema) return null;
   return new Set([...(step.outputs ?? []), ...(inSchema ?? [])]);
 }

@@ -1,4 +1,4 @@
-/** The list of a `for_each`, and the outputs of its children put together. */
+/** Resolves the list of a `for_each`, and joins the outputs of its children. */
 import { jsonIn } from "../../core/json-reader.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { declaredOutputs, type ForEachStep } from "./definition.ts";
@@ -9,8 +9,8 @@ import { soleVariable } from "./template.ts";
 type Items = { items: unknown[]; error: null } | { items: null; error: StepError };
 
 /**
- * The list: written out, the value of the variable, or JSON text of a list. A variable of a step that gave nothing
- * because it did not succeed is an empty list; anything else that is not a list is an error.
+ * The items: a list in the file, the value of a variable, or the JSON text of a list. If the variable belongs to a step
+ * that did not succeed and gave nothing, there are no items. Any other value that is not a list is an error.
  */
 export function itemsOf(step: ForEachStep, scope: Record<string, unknown>): Items {
   if (Array.isArray(step.for_each)) return { items: step.for_each, error: null };
@@ -40,8 +40,8 @@ function listOf(value: unknown): unknown[] | null {
 }
 
 /**
- * Each output as a list in the order of the items, null where an item did not give it. Declared outputs are always
- * there, as empty lists when there were no items.
+ * Each output as a list in the order of the items, with null where an item did not give it. Declared outputs are always
+ * present, as empty lists when there were no items.
  */
 export function joinOutputs(
   step: ForEachStep,

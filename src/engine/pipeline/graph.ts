@@ -1,12 +1,13 @@
 /**
- * The order between the steps of a pipeline: who waits for whom, and where `route` and `goto` lead. Backward is a target
- * that the step itself depends on (or is); every other target is forward and waits for the step, as if it needed it.
+ * The order between the steps of a pipeline: which steps wait for which, and where `route` and `goto` lead. A jump is
+ * backward when its target is the step itself or a step that it depends on. Every other jump is forward, and its target
+ * waits for the step as if it needed it.
  */
 import { gotoOf, type PipelineDefinition, type PipelineStep, routeOf } from "./definition.ts";
 
 export type PipelineGraph = ReturnType<typeof pipelineGraph>;
 
-/** What the file says: `needs`, or the step above. */
+/** The order that the file states: `needs`, or else the step above. */
 export function declaredNeeds(steps: readonly PipelineStep[]): Map<string, Set<string>> {
   return new Map(
     steps.map((step, position) => {
@@ -16,13 +17,13 @@ export function declaredNeeds(steps: readonly PipelineStep[]): Map<string, Set<s
   );
 }
 
-/** Where the step may send the run, each target once. */
+/** The steps to which this step may send the run, each once. */
 function jumpTargets(step: PipelineStep): string[] {
   const failure = gotoOf(step);
   return [...new Set([...Object.values(routeOf(step)?.to ?? {}), ...(failure ? [failure.goto] : [])])];
 }
 
-/** Everything reachable from each node, itself left out unless it is on a cycle. O(nodes × edges). */
+/** The nodes reachable from each node. A node is only in its own set when it is on a cycle. O(nodes × edges). */
 function reachable(edges: ReadonlyMap<string, ReadonlySet<string>>): Map<string, Set<string>> {
   const result = new Map<string, Set<string>>();
   for (const start of edges.keys()) {
@@ -38,7 +39,7 @@ function reachable(edges: ReadonlyMap<string, ReadonlySet<string>>): Map<string,
   return result;
 }
 
-/** The graph of a definition. Unknown targets are left out; `findCycle` must have found none. */
+/** The graph of a definition, without unknown targets. Call it only when `findCycle` has found no cycle. */
 export function pipelineGraph(definition: PipelineDefinition) {
   const { steps } = definition;
   const byId = new Map(steps.map((step) => [step.id, step]));
@@ -47,17 +48,17 @@ export function pipelineGraph(definition: PipelineDefinition) {
   const downstream = new Map<string, Set<string>>(steps.map((step) => [step.id, new Set<string>()]));
   for (const [id, above] of upstream) for (const other of above) downstream.get(other)?.add(id);
   const none: ReadonlySet<string> = new Set();
-  /** Jumps from the step back to itself or to something upstream. */
+  /** Whether a jump goes back: to the step itself or to a step upstream of it. */
   const isBack = (from: string, to: string) => from === to || (upstream.get(from)?.has(to) ?? false);
   return {
-    /** In the order of the file. */
+    /** Steps in the order of the file. */
     steps,
     step: (id: string): PipelineStep | undefined => byId.get(id),
-    /** The steps it waits for: its `needs` (or the step above) and those that may send the run forward to it. */
+    /** The steps it waits for: its `needs` (or the step above), and the steps that may send the run forward to it. */
     needs: (id: string): ReadonlySet<string> => needs.get(id) ?? none,
-    /** Everything it waits for, directly or not; never itself. */
+    /** All steps that it waits for, directly or not; never itself. */
     upstream: (id: string): ReadonlySet<string> => upstream.get(id) ?? none,
-    /** Everything that waits for it, directly or not; never itself. */
+    /** All steps that wait for it, directly or not; never itself. */
     downstream: (id: string): ReadonlySet<string> => downstream.get(id) ?? none,
     isBack,
     /** Every backward jump that the file allows. */
@@ -66,12 +67,12 @@ export function pipelineGraph(definition: PipelineDefinition) {
         .filter((to) => isBack(step.id, to))
         .map((to) => ({ from: step.id, to })),
     ),
-    /** The steps that may send the run forward. */
+    /** Steps that may send the run forward. */
     forwardJumpers: steps.filter((step) => jumpTargets(step).some((to) => !isBack(step.id, to))),
   };
 }
 
-/** Declared needs, and for each forward jump a need of its target on the step that jumps. */
+/** The declared needs, plus the needs that forward jumps imply: a jump's target needs the step that jumps. */
 export function forwardNeeds(steps: readonly PipelineStep[]): Map<string, Set<string>> {
   const declared = declaredNeeds(steps);
   const known = new Set(steps.map(({ id }) => id));
@@ -84,7 +85,9 @@ export function forwardNeeds(steps: readonly PipelineStep[]): Map<string, Set<st
   return all;
 }
 
-/** One cycle of the graph as a list of steps, the first repeated at the end; null when there is none. */
+/**
+ * Finds one cycle of the graph, as a list of steps that begins and ends with the same one; null when there is none.
+ */
 export function findCycle(edges: ReadonlyMap<string, ReadonlySet<string>>): string[] | null {
   const state = new Map<string, "open" | "done">();
   for (const root of edges.keys()) {

@@ -1,4 +1,4 @@
-/** What a pipeline of the right shape may still get wrong: names, order, variables, conditions. */
+/** Checks a pipeline that has the right shape for mistakes in names, order, variables and conditions. */
 
 import { isSlug } from "../../core/ids.ts";
 import { isObject } from "../../core/is-object.ts";
@@ -30,15 +30,19 @@ type Path = (string | number)[];
 export interface KnownNames {
   /** Name of the file without its ending; the id must be the same. */
   fileId?: string | undefined;
-  /** The agents there are; an unknown one is a problem. Not checked when absent. */
+  /** Ids of the existing agents. Any other id is a problem; absent: not checked. */
   agents?: ReadonlySet<string> | undefined;
-  /** Skills that agent has and can be read, switched off or not; others are problems. Not checked when absent. */
+  /**
+   * Names of the skills that the agent has and can read, enabled or not. Any other name is a problem; absent: not
+   * checked.
+   */
   skillsOf?: ((agentId: string) => ReadonlySet<string>) | undefined;
 }
 
 /**
- * Every such problem. Whether a variable's step can have run is looked at only when the order of the steps is sound.
- * @param shape problems of its shape, where stand-ins were put in for parts of it.
+ * Finds every such problem. Whether the step of a variable can have run is checked only when the order of the steps is
+ * sound.
+ * @param shape problems of the shape; the parts concerned were replaced by stand-ins.
  */
 export function meaningProblems(
   definition: PipelineDefinition,
@@ -151,7 +155,7 @@ function routeProblems(step: PipelineStep, at: (...rest: Path) => Path): ValuePr
   );
 }
 
-/** The values the schema allows for that output, as texts; null when it does not list them. */
+/** The values that the schema allows for this output, as texts; null when it lists none. */
 function enumOf(schema: Record<string, unknown> | undefined, name: string): string[] | null {
   const properties = schema?.["properties"];
   if (!isObject(properties) || !Object.hasOwn(properties, name)) return null;
@@ -168,7 +172,7 @@ function cycleProblem(definition: PipelineDefinition): ValueProblem | null {
   return { path: ["steps", position, "needs"], message };
 }
 
-/** Templates and the condition of one step. */
+/** Problems in the templates and the condition of one step. */
 function textProblems(step: PipelineStep, path: Path, look: Look): ValueProblem[] {
   const problems: ValueProblem[] = [];
   const template = (text: string, where: TemplatePlace, at: Path) => {

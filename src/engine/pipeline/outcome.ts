@@ -1,4 +1,4 @@
-/** What the end of a step means for the run, by the step's own rules. */
+/** What a step's state means for the run, by the step's own rules. */
 
 import { isStepEnd } from "../../core/run-states.ts";
 import { DEFAULT_MAX_VISITS, gotoOf, isCommand, isForEach, type PipelineStep, routeOf } from "./definition.ts";
@@ -7,9 +7,9 @@ import type { RunError, StepRow } from "./rows.ts";
 import type { RunState } from "./run-state.ts";
 
 export type Outcome =
-  /** Not ended, or waiting for its turn. */
+  /** The step has not ended. */
   | { kind: "open" }
-  /** Those that wait for it may begin. `to`: it sent the run forward to that step. */
+  /** Steps that wait for it may begin. `to`: the step to which it sent the run forward. */
   | { kind: "settled"; to?: string }
   | { kind: "retry" }
   | { kind: "back"; to: string }
@@ -21,10 +21,11 @@ interface Jump {
   maxVisits: number;
 }
 
-/** Where the ended attempt sends the run, by `route` or `goto`; null when it sends it nowhere. */
+/** Where the ended attempt sends the run by `route` or `goto`; null when nowhere. */
 export function jumpOf(step: PipelineStep, row: EndedRow): Jump | null {
   if (row.status === "succeeded") return routedBy(step, row);
-  // A command that failed still gave its exit code and output: a route that lists them comes before on_failure.
+  // A failed command still gives its exit code and output, so a route that lists them takes precedence over
+  // `on_failure`.
   const routed = isCommand(step) && row.status === "failed" ? routedBy(step, row) : null;
   if (routed) return routed;
   if ((row.status !== "failed" && row.status !== "cancelled") || row.error?.final) return null;
@@ -40,7 +41,7 @@ function routedBy(step: PipelineStep, { outputs }: EndedRow): Jump | null {
   return to === undefined ? null : { to, maxVisits: route.max_visits ?? DEFAULT_MAX_VISITS };
 }
 
-/** The outcome of the step as it is. */
+/** The outcome of the step in its current state. */
 export function outcomeOf(step: PipelineStep, state: RunState, graph: PipelineGraph): Outcome {
   const row = state.latest(step.id);
   if (!row || !isStepEnd(row.status)) return { kind: "open" };
@@ -66,9 +67,9 @@ function goingBack(step: PipelineStep, { to, maxVisits }: Jump, state: RunState)
 }
 
 /**
- * Whether the run was sent past the step: one that it waits for sent the run forward to a step that neither is this one
- * nor comes before it. It is not, when a step that runs beside that one sent the run this way, or when the run was sent
- * back this way later on.
+ * Whether the run was sent past the step: a step that it waits for sent the run forward to one that neither is this
+ * step nor leads to it. It was not sent past it when a step parallel to that one sent the run this way, or when the run
+ * later went back this way.
  */
 export function isRoutedPast(id: string, state: RunState, graph: PipelineGraph): boolean {
   const leadsHere = (to: string) => to === id || graph.downstream(to).has(id);
@@ -84,7 +85,7 @@ export function isRoutedPast(id: string, state: RunState, graph: PipelineGraph):
   );
 }
 
-/** A later jump back into what the choice had left out, on the way to the step. */
+/** Whether the run, after the choice, jumped back into what the choice had left out, on the way to the step. */
 function wentBackThisWay(
   choice: { from: string; to: string },
   leadsHere: (to: string) => boolean,

@@ -1,6 +1,6 @@
 /**
- * The text of a pipeline file → its definition, or every problem in it with line and column. Never throws, and takes
- * bounded time for any text.
+ * Parses the text of a pipeline file into its definition, or into every problem in it with line and column. Never
+ * throws. Its time is bounded for any text.
  */
 import { placeProblems, type ValueProblem } from "../schema-problems.ts";
 import { pointerOf, readYaml, type SourceProblem, YAML_LIMITS } from "../yaml-text.ts";
@@ -9,19 +9,19 @@ import { type KnownNames, meaningProblems } from "./meaning.ts";
 import { mended, shapeProblems } from "./shape.ts";
 
 export interface ParsedPipeline {
-  /** Absent when there is any problem. */
+  /** Absent when there are any problems. */
   definition?: PipelineDefinition;
   problems: SourceProblem[];
 }
 
-/** Parses and checks a pipeline. `known` adds the checks that the text alone does not allow. */
+/** Parses and checks a pipeline. `known` adds checks that the text alone does not allow. */
 export function parsePipeline(text: string, known: KnownNames = {}): ParsedPipeline {
   const yaml = readYaml(text);
   if (yaml.value === undefined && yaml.problems.length > 0) return { problems: yaml.problems };
   const wrongShape = shapeProblems(yaml.value);
   const definition = wrongShape.length === 0 ? (yaml.value as PipelineDefinition) : mended(yaml.value, wrongShape);
   const meaning = definition ? meaningProblems(definition, known, wrongShape) : [];
-  // What a part of the wrong shape means is not asked: the stand-in for it has problems of its own.
+  // Problems in the meaning of a wrongly shaped part are left out, because its stand-in causes problems of its own.
   const wrongParts = new Set(wrongShape.map(({ path }) => pointerOf(path)));
   const isOfWrongPart = ({ path }: ValueProblem) =>
     path.some((_, depth) => wrongParts.has(pointerOf(path.slice(0, depth + 1))));

@@ -1,4 +1,6 @@
-/** Random pipelines, random ends of their steps: what must hold for every run. fast-check prints the seed of a failure. */
+/**
+ * Random pipelines whose steps end at random: what must hold for every run. fast-check prints the seed of a failure.
+ */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { isRunEnd, isStepActive, isStepEnd } from "../../core/run-states.ts";
@@ -70,7 +72,7 @@ const pipelineArbitrary: fc.Arbitrary<PipelineDefinition> = fc
   .map((steps) => JSON.parse(JSON.stringify({ id: "p", name: "P", steps })) as PipelineDefinition)
   .filter(({ steps }) => findCycle(forwardNeeds(steps)) === null);
 
-/** What was started had all its needs behind it. */
+/** Every step that was started had all its needs settled. */
 function expectNeedsMet(run: PipelineRun, decisions: readonly Decision[]): void {
   const graph = pipelineGraph(run.definition);
   for (const decision of decisions) {
@@ -113,7 +115,7 @@ function act(run: PipelineRun, dice: () => number): void {
   else run.fail(name, { code: "agent_failed", message: "no", ...(dice() < 0.1 ? { final: true } : {}) });
 }
 
-/** A small generator of numbers in [0, 1), so that one seed gives the whole run. */
+/** A small random number generator in [0, 1), so that one seed determines the whole run. */
 function createDice(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

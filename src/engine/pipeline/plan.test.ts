@@ -9,7 +9,7 @@ import { RunState } from "./run-state.ts";
 import { outputsOf } from "./scope.ts";
 
 const head = "id: p\nname: P\nsteps:\n";
-/** A step that may give any outputs, unless it says which. */
+/** A step that may give any outputs, unless it declares some. */
 const step = (id: string, rest = "", input = "do it") => {
   const outputs = /\boutputs:|output_schema:/.test(rest) ? "" : ", output_schema: { type: object }";
   return `  - { id: ${id}, agent: a, input: ${JSON.stringify(input)}${outputs}${rest ? `, ${rest}` : ""} }\n`;

@@ -1,10 +1,10 @@
 /**
- * What happens next in a run: a pure function of the definition, the rows and the time. The same rows give the same
- * decisions; after they are carried out it decides nothing more until something outside has moved a row. It ends for any
- * outcome of the steps: retries are bounded by `max_attempts`, going back by `max_visits`.
+ * Decides what happens next in a run: a pure function of the definition, the rows and the time. The same rows give the
+ * same decisions. Once they are carried out, it decides nothing more until something outside moves a row. It terminates
+ * for every outcome of the steps: `max_attempts` bounds retries, `max_visits` bounds going back.
  *
- * Concurrency: when the run fails, and when it goes back over a step that is at work on another branch, that step is
- * cancelled at once: its result could not be used any more. Branches that do not depend on the target continue.
+ * Concurrency: when the run fails, or goes back over a step that is still at work on another branch, that step is
+ * cancelled at once, because its result could no longer be used. Branches that do not depend on the target continue.
  */
 
 import { isRunEnd, isStepActive, isStepEnd } from "../../core/run-states.ts";
@@ -28,12 +28,12 @@ import { RunState } from "./run-state.ts";
 import { outputsOf, renderInputs, scopeOf, settingsOf } from "./scope.ts";
 
 export interface PlanOptions {
-  /** `max_attempts` of agents by id, for steps whose pipeline does not say. */
+  /** `max_attempts` of agents by id, for steps where the pipeline sets none. */
   agentAttempts?: ReadonlyMap<string, number>;
 }
 
 /**
- * The next decisions, in the order in which they are to be carried out. Empty for a run that has ended.
+ * The next decisions, in the order in which they must be carried out. Empty for a run that has ended.
  * @param rows oldest first.
  * @param now ms since the epoch.
  */
@@ -63,7 +63,7 @@ const keyOf = ({ step_id, index, attempt }: StepKey): StepKey => ({ step_id, ind
 class Planner {
   readonly decisions: Decision[] = [];
   readonly #graph: PipelineGraph;
-  /** Steps so that each comes after those it waits for: the order in which rows are made. */
+  /** Steps sorted so that each comes after the steps it waits for; rows are created in this order. */
   readonly #ordered: readonly PipelineStep[];
 
   constructor(
@@ -82,7 +82,7 @@ class Planner {
     this.decisions.push(decision);
   }
 
-  /** One look at everything. @returns whether there may be more to decide. */
+  /** Makes one pass over all steps. @returns whether another pass may decide more. */
   round(): boolean {
     const before = this.decisions.length;
     for (const step of this.#ordered) if (!this.state.latest(step.id)) this.#addRow(step, 1);
@@ -100,7 +100,10 @@ class Planner {
     return this.decisions.length > before;
   }
 
-  /** Reports whether the run waits for people alone. */
+  /**
+   * Moves the run to `waiting` when it only waits for people, else to `running`. Fails it when no step is at work and
+   * none can begin.
+   */
   settleRun(): void {
     const { state } = this;
     if (isRunEnd(state.run.status)) return;
@@ -118,7 +121,7 @@ class Planner {
     return row.index === null && step !== undefined && isForEach(step);
   }
 
-  /** What happens inside a step that no agent takes up itself. */
+  /** Advances steps that no agent works on: the items of a `for_each`, and approvals whose time is over. */
   #tend(step: PipelineStep): void {
     const row = this.state.latest(step.id);
     if (!row) return;
@@ -195,7 +198,7 @@ class Planner {
     this.decide({ kind: "queue_step", ...key, inputs, retry: true });
   }
 
-  /** A pending step whose turn has come. */
+  /** Begins a pending step whose turn has come. */
   #begin(step: PipelineStep, row: StepRow): void {
     const skipped = this.#skipReason(step);
     if (skipped) this.decide({ kind: "skip_step", ...keyOf(row), reason: skipped });
@@ -209,7 +212,7 @@ class Planner {
     return "when";
   }
 
-  /** To an agent, to the shell, or to a person. */
+  /** Hands the step to an agent, to the shell or to a person. */
   #handOver(step: PipelineStep, key: StepKey): Decision {
     const inputs = renderInputs(this.definition, step, this.state);
     if (!isApproval(step)) return { kind: "queue_step", ...key, inputs, retry: false };
@@ -224,7 +227,7 @@ class Planner {
     if (error) this.decide({ kind: "finish_step", ...key, status: "failed", outputs: {}, error });
   }
 
-  /** New attempts of the target and of all that depends on it; what is at work there is cancelled. */
+  /** Adds new attempts of the target and of all steps that depend on it. What is still at work there is cancelled. */
   #goBack(to: string): boolean {
     const again = this.#ordered.filter(({ id }) => id === to || this.#graph.downstream(to).has(id));
     for (const step of again) {

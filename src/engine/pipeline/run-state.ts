@@ -1,6 +1,6 @@
 /**
- * A run and its step rows, indexed, with decisions and reports carried out on them by the state tables. The planner
- * decides on it, and feature/runs writes what it makes of them. The rows given are never changed.
+ * A run and its step rows, indexed. Decisions and reports are applied to them, as far as the state tables allow. The
+ * planner decides on this state, and feature/runs stores the resulting rows. The rows passed in are never changed.
  */
 import { timestamp } from "../../core/clock.ts";
 import { assertMove, isStepEnd, type RunStatus, type StepStatus } from "../../core/run-states.ts";
@@ -16,9 +16,9 @@ export class RunState {
   readonly #rows = new Map<string, StepRow>();
   /** Keys of rows by step and index, oldest first. */
   readonly #attempts = new Map<string, string[]>();
-  /** Indexes that a step has children for. */
+  /** Indexes of the children that a step has. */
   readonly #indexes = new Map<string, Set<number>>();
-  /** Position of a row in the order of making. */
+  /** Position of a row in the order of creation. */
   readonly #positions = new Map<string, number>();
 
   /**
@@ -38,18 +38,18 @@ export class RunState {
     return [...this.#rows.values()];
   }
 
-  /** The last attempt of the step itself, unless a restart dropped it. */
+  /** The last attempt of the step; undefined when a restart has dropped it. */
   latest(stepId: string): StepRow | undefined {
     const row = this.history(stepId).at(-1);
     return row?.superseded ? undefined : row;
   }
 
-  /** Every attempt of the step itself, oldest first. */
+  /** All attempts of the step, or of its item at `index`, oldest first. */
   history(stepId: string, index: number | null = null): StepRow[] {
     return (this.#attempts.get(partOf({ step_id: stepId, index })) ?? []).map((key) => this.#rows.get(key)!);
   }
 
-  /** The last attempt of each item in that visit, by position in the list. */
+  /** The last attempt of each item in the parent's current visit, by position in the list. */
   children(parent: StepRow): Map<number, StepRow> {
     const children = new Map<number, StepRow>();
     for (const index of this.#indexes.get(parent.step_id) ?? []) {
@@ -59,7 +59,9 @@ export class RunState {
     return children;
   }
 
-  /** What templates and conditions see: the last attempt that ended, unless it was cancelled to be made again. */
+  /**
+   * The attempt that templates and conditions read: the last one that ended, unless it was cancelled to be made again.
+   */
   shown(stepId: string): StepRow | undefined {
     return this.history(stepId).findLast(
       ({ status, superseded }, position, all) =>
@@ -67,14 +69,14 @@ export class RunState {
     );
   }
 
-  /** Larger is later. */
+  /** Position in the order of creation; larger is later. */
   position(row: StepKey): number {
     return this.#positions.get(keyOf(row)) ?? -1;
   }
 
   /**
-   * Carries out a decision; throws when a state table does not know the move or the row does not exist.
-   * @returns the step's row after it; undefined when it was about the run.
+   * Carries out a decision. Throws when the state tables do not allow the move, or when the row does not exist.
+   * @returns the step's row afterwards; undefined when the decision was about the run.
    */
   apply(decision: Decision, now: number): StepRow | undefined {
     switch (decision.kind) {
@@ -103,7 +105,7 @@ export class RunState {
     }
   }
 
-  /** What an agent at work did to a step. Throws as `apply` does. @returns the row after it. */
+  /** Records what the agent at work did to a step. Throws as `apply` does. @returns the row afterwards. */
   report(key: StepKey, to: StepStatus, change: Pick<Change, "outputs" | "error">, now: number): StepRow {
     return this.#move(key, to, { ...change, ...(to === "running" ? { started_at: timestamp(now) } : {}) });
   }

@@ -1,4 +1,4 @@
-/** What templates and conditions see of a run, the rendered inputs of a step, and the outputs of a run. */
+/** The variables that templates and conditions can read, the rendered inputs of a step, and the outputs of a run. */
 import {
   type AgentStep,
   type CommandStep,
@@ -20,7 +20,7 @@ interface ItemScope {
   index: number;
 }
 
-/** The variables of the language, by name. */
+/** All variables that templates and conditions can read, by name. */
 export function scopeOf(definition: PipelineDefinition, state: RunState, item?: ItemScope): Record<string, unknown> {
   const { run } = state;
   return {
@@ -34,7 +34,7 @@ export function scopeOf(definition: PipelineDefinition, state: RunState, item?: 
   };
 }
 
-/** What the last attempt that ended gave; which try and visit it is now, from 1. */
+/** Result of the last attempt that ended, and the number of the current attempt and visit, from 1. */
 function stepScope(shown: StepRow | undefined, latest: StepRow | undefined): Record<string, unknown> {
   const { attempt, visit } = latest ?? shown ?? { attempt: 1, visit: 1 };
   if (!shown) return { status: "pending", outputs: {}, error: "", attempt, visit };
@@ -54,7 +54,7 @@ export function renderInputs(
   return { input: withComments(renderTemplate(step.input, scope), definition, step, state), ...item };
 }
 
-/** The input with what people wrote at approvals before the step, where its template does not name that itself. */
+/** Adds what people wrote at approvals before the step, unless the step's template already includes it. */
 function withComments(
   input: string,
   definition: PipelineDefinition,
@@ -76,7 +76,7 @@ function withComments(
   return [input.trimEnd(), "", head, ...texts.map(({ text }) => text)].join("\n");
 }
 
-/** Whether a template puts in the comment of that step, alone or with other outputs. */
+/** Whether a template includes the comment of that step, alone or among its outputs. */
 const namesComment = (template: string, stepId: string): boolean =>
   parseTemplate(template).parts.some((part) => {
     if (part.kind !== "path") return false;
@@ -95,8 +95,8 @@ function commandInputs(step: CommandStep, scope: Record<string, unknown>): Recor
 }
 
 /**
- * Outputs of the last steps by step id: those nobody waits for, and where one of them gave nothing, the nearest before it
- * that succeeded.
+ * Outputs of the last steps by step id. Last steps are those for which no step waits. Where one did not succeed, the
+ * nearest steps before it that succeeded count instead.
  */
 export function outputsOf(graph: PipelineGraph, state: RunState): Record<string, unknown> {
   const outputs = new Map<string, unknown>();
@@ -113,17 +113,17 @@ export function outputsOf(graph: PipelineGraph, state: RunState): Record<string,
 }
 
 interface StepSettings {
-  /** Undefined: the agent's, else the instance's. */
+  /** Undefined: the agent's model, else the instance's. */
   model: string | undefined;
-  /** Undefined: the agent's. */
+  /** Undefined: the agent's time limit. */
   timeout_seconds: number | undefined;
-  /** Attempts in one visit; 1 unless the step says `on_failure: retry`. */
+  /** Attempts in one visit; 1 unless the step has `on_failure: retry`. */
   max_attempts: number;
 }
 
 /**
- * What holds for the step: the run before the step before the pipeline.
- * @param agentAttempts `max_attempts` of the step's agent, after the pipeline's.
+ * The settings of a step: the run's come first, then the step's, then the pipeline's.
+ * @param agentAttempts `max_attempts` of the step's agent, used when neither the step nor the pipeline sets it.
  */
 export function settingsOf(
   definition: PipelineDefinition,
@@ -144,7 +144,10 @@ export function settingsOf(
 const unknownInput = (names: readonly string[]): string =>
   `There is no such input. ${names.length === 0 ? "The pipeline takes none." : `There are: ${names.join(", ")}.`}`;
 
-/** The inputs of a new run: defaults filled in, problems by name for what is missing or not declared. */
+/**
+ * Values for the inputs of a new run, with defaults filled in. Inputs that are missing or not declared are problems, by
+ * name.
+ */
 export function checkInputs(
   definition: PipelineDefinition,
   given: Readonly<Record<string, string>>,

@@ -1,4 +1,7 @@
-/** Whether a value has the shape of a pipeline; problems are those of the kind of step that was meant. */
+/**
+ * Checks whether a value has the shape of a pipeline. A step's problems are those of the kind of step that it appears
+ * to be.
+ */
 
 import { type TSchema, Type } from "@sinclair/typebox";
 import { isObject } from "../../core/is-object.ts";
@@ -13,7 +16,7 @@ import {
   type PipelineStep,
 } from "./definition.ts";
 
-/** The pipeline without a look into its steps: those are measured one by one. */
+/** Schema of a pipeline that accepts any steps; the steps are checked one by one. */
 const FRAME = Type.Object(
   {
     ...PIPELINE.properties,
@@ -44,8 +47,8 @@ function schemaOf(step: object): TSchema {
 }
 
 /**
- * The value with stand-ins for the parts of a wrong shape, so that the rest can be checked in the same pass. Undefined
- * where the steps are no list, or one that is too long.
+ * The value with stand-ins for wrongly shaped parts, so that the rest can be checked in the same pass. Undefined when
+ * the steps are not a list, or too many.
  */
 export function mended(value: unknown, problems: readonly ValueProblem[]): PipelineDefinition | undefined {
   if (!isObject(value) || !Array.isArray(value["steps"])) return undefined;
@@ -66,7 +69,7 @@ function mendedStep(step: unknown, position: number, isWrong: (key: string) => b
   const sound = Object.fromEntries(Object.entries(given).filter(([key]) => !isWrong(key)));
   if ("approval" in given) return { approval: { message: "x" }, ...sound, id };
   if ("run" in given) return { run: "x", ...sound, id };
-  // Outputs that cannot be read may be any.
+  // When the declared outputs cannot be read, the step may give any outputs.
   const schema = isWrong("outputs") || isWrong("output_schema") ? { output_schema: { type: "object" } } : {};
   const work = { agent: "x", input: "x", ...sound, ...schema, id };
   return "for_each" in given ? { for_each: [], ...work } : work;

@@ -1,11 +1,11 @@
-/** Every shipped pipeline, run to its end over the engine by agents whose answers the test gives. */
+/** Runs every shipped pipeline to its end on the engine, with agents whose answers the test provides. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { SHIPPED_FILES } from "../../store/shipped-files.ts";
 import { type Answer, type Asked, createAnsweringModel } from "../../testing/answering-model.ts";
 import { createRigs, type Rig } from "../../testing/engine-rig.ts";
 
-/** `<name>` of every file whose path fits → its text. */
+/** For every file whose path matches: `<name>` → its text. */
 const shipped = (path: RegExp): Record<string, string> =>
   Object.fromEntries(
     Object.entries(SHIPPED_FILES).flatMap(([file, text]) => {
@@ -19,7 +19,7 @@ const AGENTS = shipped(/^([a-z]+)\/AGENT\.md$/);
 const rigs = createRigs();
 afterEach(rigs.close);
 
-/** Outputs by step: the same every time, one a time (the last one for all later), or as the function says. */
+/** Outputs by step: always the same, one after another (the last one for all later attempts), or from a function. */
 type Answers = Record<string, Record<string, unknown> | Answer[] | ((asked: Asked) => Answer)>;
 
 async function started(answers: Answers, env: Record<string, string> = {}) {
@@ -38,7 +38,7 @@ async function started(answers: Answers, env: Record<string, string> = {}) {
   };
 }
 const out = (...outputs: Record<string, unknown>[]): Answer[] => outputs.map((one) => ({ outputs: one }));
-/** The ends of all attempts, in the order of their making; the parent of a `for_each` and its items alike. */
+/** The ends of all attempts, in order of creation, for the parent of a `for_each` and for its items. */
 const ends = (rig: Rig, run: { id: string }) =>
   rig.steps(run.id).map(({ step_id, item_index, status }) => `${step_id}${item_index ?? ""} ${status}`);
 const endsOf = (rig: Rig, run: { id: string }, ...steps: string[]) =>
@@ -178,7 +178,7 @@ const BUGFIX: Answers = {
   report: { summary: "Repaired." },
 };
 
-/** What the model says is good; what the command says is not. */
+/** The model claims success while the command fails. */
 describe("a project's check", () => {
   const CHECKED = { ALLOW_HOST_SHELL: "true" };
   const TASK = { task_description: "Discounts", project_name: "shop" };

@@ -1,4 +1,6 @@
-/** What people do to a run: cancel it, start it again, answer a question. Decisions as the planner gives them. */
+/**
+ * What people do to a run: cancel it, start it again, answer an approval. The results are decisions like the planner's.
+ */
 
 import { isRunEnd, isStepEnd } from "../../core/run-states.ts";
 import type { Decision, StepKey } from "./decisions.ts";
@@ -9,9 +11,7 @@ import type { RunRow, StepRow } from "./rows.ts";
 import { RunState } from "./run-state.ts";
 import { outputsOf } from "./scope.ts";
 
-/**
- * Cancels every step that has not ended, and the run. Empty when the run has ended.
- */
+/** Cancels the run and every step that has not ended. Empty when the run has already ended. */
 export function planStop(definition: PipelineDefinition, run: RunRow, rows: readonly StepRow[]): Decision[] {
   if (isRunEnd(run.status)) return [];
   const cancelled: Decision[] = rows
@@ -22,10 +22,10 @@ export function planStop(definition: PipelineDefinition, run: RunRow, rows: read
 }
 
 /**
- * Starts an ended run again: from every step that has not succeeded, or from `fromStep` and those; whatever
- * depends on them runs again too. Earlier outputs of steps that run again are dropped. A run that failed because it went
- * back too often goes back once more, with its count reset. A run that succeeded starts again from `fromStep` alone.
- * Empty when the run has not ended, when it succeeded and no step is named, or when there is no such step.
+ * Starts an ended run again from every step that has not succeeded and, if given, from `fromStep`. All steps that
+ * depend on those run again too, and their earlier outputs are dropped. A run that failed because it went back too
+ * often goes back once more, with its count reset. A run that succeeded starts again only from `fromStep`. Empty when
+ * the run has not ended, when it succeeded and no step is named, or when there is no such step.
  */
 export function planRestart(
   definition: PipelineDefinition,
@@ -53,7 +53,9 @@ export function planRestart(
   return [...dropped, { kind: "move_run", to: "queued" }];
 }
 
-/** Another attempt of a run that has ended, whatever its end: every step again. Empty while the run is at work. */
+/**
+ * Starts another attempt of an ended run, however it ended: every step runs again. Empty while the run has not ended.
+ */
 export function planAgain(definition: PipelineDefinition, run: RunRow, rows: readonly StepRow[]): Decision[] {
   if (!isRunEnd(run.status)) return [];
   const dropped: Decision[] = rows
@@ -64,7 +66,7 @@ export function planAgain(definition: PipelineDefinition, run: RunRow, rows: rea
 
 const isCancelled = (id: string, state: RunState): boolean => state.latest(id)?.status === "cancelled";
 
-/** Where the step that went back too often would have sent the run. */
+/** The step to which the run would have gone back once more when it exceeded `max_visits`. */
 function exhaustedTargets(run: RunRow, state: RunState, graph: PipelineGraph): string[] {
   const step = run.error?.code === "max_visits" && run.error.step_id ? graph.step(run.error.step_id) : undefined;
   const row = step && state.latest(step.id);
@@ -72,7 +74,7 @@ function exhaustedTargets(run: RunRow, state: RunState, graph: PipelineGraph): s
   return jump ? [jump.to] : [];
 }
 
-/** A person's answer to an approval that is `waiting`. A refusal is a failure of the step. */
+/** Applies a person's answer to an approval that is `waiting`. A refusal fails the step. */
 export function answerApproval(key: StepKey, answer: { approved: boolean; comment?: string }): Decision {
   const { approved, comment = "" } = answer;
   const { step_id, index, attempt } = key;

@@ -1,13 +1,13 @@
 /**
- * `{{ path.to.value }}` replaced by its value: no code, no filters, no second pass over what was put in. A quoted text,
- * `{{ "{{" }}`, stands for itself.
+ * Replaces `{{ path.to.value }}` by its value: no code, no filters, and inserted values are not searched again. A
+ * quoted text, `{{ "{{" }}`, stands for itself.
  */
 import { LIMITS } from "../../core/limits.ts";
 import { parsePath, readPath } from "./path.ts";
 
 type TemplatePart =
   | { kind: "text"; text: string }
-  /** `offset` of the expression in the template, in characters. */
+  /** `offset`: position of the expression in the template, in characters. */
   | { kind: "path"; path: string[]; offset: number };
 
 interface Template {
@@ -17,10 +17,10 @@ interface Template {
 
 const OPEN = "{{";
 const CLOSE = "}}";
-/** Longest text between the braces, in characters. */
+/** The longest expression, in characters. */
 const EXPRESSION = 1_000;
 
-/** Splits a template. Problems say what is wrong with each expression; the parts are then incomplete. */
+/** Splits a template. Each invalid expression gives a problem, and the parts are then incomplete. */
 export function parseTemplate(template: string): Template {
   const parts: TemplatePart[] = [];
   const problems: Template["problems"] = [];
@@ -60,13 +60,13 @@ export function parseTemplate(template: string): Template {
 
 const shown = (expression: string): string => (expression.length > 60 ? `${expression.slice(0, 60)}…` : expression);
 
-/** A value as text: texts as they are, nothing for what is missing, JSON for lists and objects. */
+/** A value as text: nothing for a missing value, JSON for lists and objects. */
 function asText(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "object" ? JSON.stringify(value, null, 2) : String(value);
 }
 
-/** A value for people: as `asText`, but lists and objects as nested lists of Markdown. */
+/** A value for people: like `asText`, but lists and objects become nested Markdown lists. */
 export function asMarkdown(value: unknown, depth = 0): string {
   if (typeof value !== "object" || value === null || depth > MARKDOWN_DEPTH) return asText(value);
   if (Array.isArray(value)) return value.map((one) => `- ${indented(asMarkdown(one, depth + 1))}`).join("\n");
@@ -75,15 +75,16 @@ export function asMarkdown(value: unknown, depth = 0): string {
     const nested = typeof one === "object" && one !== null && text !== "";
     return `**${name}**: ${nested ? `\n${text}` : text}`;
   });
-  // Two spaces at its end keep a line of its own.
+  // Two trailing spaces are a line break in Markdown.
   return parts.join("  \n");
 }
 const MARKDOWN_DEPTH = 4;
 const indented = (text: string): string => text.replaceAll("\n", "\n  ");
 
 /**
- * The template with its variables put in, at most `LIMITS.textCharacters` long; what is cut off is counted in the text.
- * @param put how a value becomes text.
+ * Inserts the variables into the template. The result has at most `LIMITS.textCharacters`, then a line that counts what
+ * was cut off.
+ * @param put turns a value into text.
  */
 export function renderTemplate(template: string, scope: unknown, put: (value: unknown) => string = asText): string {
   let out = "";
@@ -97,7 +98,7 @@ export function renderTemplate(template: string, scope: unknown, put: (value: un
   return omitted > 0 ? `${out}\n[${omitted} characters left out]` : out;
 }
 
-/** The path of a template that is one variable and nothing else, or null. */
+/** The path when the template consists of one variable only; else null. */
 export function soleVariable(template: string): string[] | null {
   const { parts, problems } = parseTemplate(template.trim());
   const only = parts[0];

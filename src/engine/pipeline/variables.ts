@@ -1,4 +1,4 @@
-/** Which variables a template or condition of a step may name, and why another one cannot be. */
+/** Checks which variables a step's template or condition may name, and explains why it may not name others. */
 import { declaredOutputs, isForEach, type PipelineDefinition, type PipelineStep } from "./definition.ts";
 import type { PipelineGraph } from "./graph.ts";
 
@@ -15,16 +15,16 @@ const PROJECT: ReadonlySet<string> = new Set([
 const RUN: ReadonlySet<string> = new Set(["id", "pipeline_id", "branch"]);
 const STEP: ReadonlySet<string> = new Set(["status", "outputs", "error", "attempt", "visit"]);
 
-/** The key of a step that a template is in. */
+/** The step's key that holds the template. */
 export type TemplatePlace = "input" | "for_each" | "message" | "run" | "working_directory" | "env";
 
 export interface Look {
   definition: PipelineDefinition;
-  /** Undefined where the order of the steps is not sound: which of them can have run is then not known. */
+  /** Undefined when the order of the steps is not sound, so that nobody knows which steps can have run. */
   graph: PipelineGraph | undefined;
 }
 
-/** What is wrong with the path in that place, or null. `where` is the key of the step that holds it. */
+/** The problem with the path in this place, or null. `where` is the step's key that holds it. */
 export function variableProblem(
   path: readonly string[],
   step: PipelineStep,
@@ -32,7 +32,7 @@ export function variableProblem(
   { definition, graph }: Look,
 ): string | null {
   const [root = "", ...rest] = path;
-  // What a task or an agent wrote would be read by the shell as commands.
+  // The shell would run text that a task or an agent wrote as commands.
   if (where === "run" && path.join(".") !== "project.check")
     return `A command line takes no variables but {{ project.check }}. Put the value into env: \`env: { VALUE: "{{ ${path.join(".")} }}" }\`, and use "$VALUE".`;
   if (TEXTS.has(root)) return rest.length === 0 ? null : `"${root}" is a text and has no parts.`;
@@ -82,7 +82,10 @@ function stepProblem(
   return `The step "${id}" cannot have run before "${step.id}". Put it into needs.`;
 }
 
-/** Whether `id` can have ended before an attempt of `step` begins: by order, by going back, or as an earlier try. */
+/**
+ * Whether `id` can have ended before an attempt of `step` begins: by order, because the run went back, or as an earlier
+ * attempt.
+ */
 export function mayHaveRun(id: string, step: PipelineStep, graph: PipelineGraph): boolean {
   if (graph.upstream(step.id).has(id)) return true;
   if (id === step.id && step.on_failure === "retry") return true;

@@ -29,7 +29,7 @@ export const bashTool = defineTool({
     const result = await sandbox.exec(["sh", "-c", SHELL, "sh", command], {
       cwd,
       timeoutMs: timeoutSeconds * 1000,
-      // The whole is kept for the record; the loop cuts what the model sees.
+      // The whole output is stored; the loop cuts what the model reads.
       maxOutputBytes: LIMITS.toolWholeOutputBytes,
       signal,
       onOutput,

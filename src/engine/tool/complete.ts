@@ -1,4 +1,6 @@
-/** `complete`: the agent says that it is done and hands over its outputs. The loop checks them against the step's contract. */
+/**
+ * `complete`: the agent says that it is done and gives its outputs. The loop checks them against the step's contract.
+ */
 import { Type as t } from "@sinclair/typebox";
 import { embedded } from "../../core/json-schema.ts";
 import type { Contract } from "../execution.ts";
@@ -21,7 +23,7 @@ export const completeTool = defineTool({
   },
 });
 
-/** `complete` as this execution must call it: the outputs it must give are in the tool's own schema. */
+/** The `complete` tool for this execution, with the outputs that it must give in the tool's schema. */
 export function owing(tool: Tool, { outputs, schema }: Contract): Tool {
   if (outputs.length === 0 && schema === null) return tool;
   const named = Object.fromEntries(
@@ -34,7 +36,7 @@ export function owing(tool: Tool, { outputs, schema }: Contract): Tool {
           ...embedded(schema, ["properties", "outputs"]),
           required: [...new Set([...required(schema), ...outputs])],
         });
-  // What the outputs are is checked by the loop, against the step's own schema.
+  // The loop checks the outputs themselves against the step's own schema.
   return { ...tool, parameters: t.Object({ ...PARAMETERS.properties, outputs: owed }), accepts: PARAMETERS };
 }
 

@@ -1,4 +1,4 @@
-/** `create_skill`: the agent keeps a way of working as a skill of its own. */
+/** `create_skill`: the agent saves a way of working as a skill of its own. */
 import { Type as t } from "@sinclair/typebox";
 import { SLUG } from "../../core/ids.ts";
 import { defineTool, type ExecutionInfo } from "../tool.ts";
@@ -13,8 +13,8 @@ interface CreateSkillInput {
 
 interface CreateSkillPorts {
   /**
-   * Writes it at the agent's own level, for the user it works for.
-   * @param outside why it may repeat outside text; undefined: it may not. @throws Problem 409 same name, 422.
+   * Stores the skill at the agent's own level, for the user it works for.
+   * @param outside why the skill may repeat outside text; undefined when it cannot. @throws Problem 409 same name, 422.
    */
   createSkill(execution: ExecutionInfo, skill: Required<CreateSkillInput>, outside: string | undefined): void;
 }

@@ -45,12 +45,13 @@ export const editTool = fileTool({
   },
 });
 
-/** Every step below goes over the text once: its length bounds how long others wait. */
+/** Each step of an edit reads the whole text once, so this length bounds how long other requests wait. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_PLACES = 100_000;
 
 function applyEdit(text: string, edit: Change, index: number): { text: string; count: number; line: number } {
-  // Models write line feeds; a file of the other kind is matched, and kept so.
+  // Models write line feeds only. In a file with CRLF, the texts are converted, so that they match and the file stays
+  // CRLF.
   const crlf = text.includes("\r\n") && !edit.old_text.includes("\r");
   const old = crlf ? edit.old_text.replaceAll("\n", "\r\n") : edit.old_text;
   const next = crlf ? edit.new_text.replaceAll(/\r?\n/g, "\r\n") : edit.new_text;
@@ -65,9 +66,9 @@ function applyEdit(text: string, edit: Change, index: number): { text: string; c
 }
 
 interface Places {
-  /** One more than MAX_PLACES: that many or more. */
+  /** Number of occurrences; MAX_PLACES + 1 means that many or more. */
   count: number;
-  /** Offsets of the first of them. */
+  /** Offsets of the first occurrences. */
   first: number[];
 }
 
@@ -96,7 +97,7 @@ function severalProblem(text: string, { count, first }: Places, index: number): 
   );
 }
 
-/** Says whether it is only white space that differs, and where. */
+/** Says whether the text is there except for white space, and where. */
 function notFoundProblem(text: string, edit: Change, index: number): Problem {
   const near = nearLine(text, edit.old_text);
   const hint =
@@ -106,10 +107,13 @@ function notFoundProblem(text: string, edit: Change, index: number): Problem {
   return refused(index, `old_text is not in the file${index > 0 ? " (after the edits before it)" : ""}. ${hint}`);
 }
 
-/** Characters of a file, and of a text, in which that is looked for. */
+/** The hint is only searched for when the file and the text are no longer than this. */
 const HINT_CHARACTERS = 256 * 1024;
 
-/** The line from which the text is there but for white space. One search over both, in which white space is one space. */
+/**
+ * The line where the text is found when white space is ignored. Both texts are normalized to single spaces and searched
+ * once.
+ */
 function nearLine(text: string, wanted: string): number | undefined {
   if (text.length > HINT_CHARACTERS || wanted.length > HINT_CHARACTERS) return undefined;
   const plain = (lines: string) =>

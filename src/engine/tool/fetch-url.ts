@@ -1,4 +1,4 @@
-/** `fetch_url`: a page of the web as text. The port judges every address; this only makes the page readable. */
+/** `fetch_url`: a web page as text. The port checks every address; this tool only makes the page readable. */
 import { Type as t } from "@sinclair/typebox";
 import { maskLong } from "../../core/masking.ts";
 import type { TextWork } from "../../text/client.ts";
@@ -11,11 +11,11 @@ export interface FetchUrlPorts {
     url: string,
     signal: AbortSignal,
   ): Promise<{ url: string; status: number; contentType: string; body: Uint8Array; truncated: boolean }>;
-  /** Null when it is not text. @throws Problem when it takes too long. */
+  /** The page's text; null when the page is not text. @throws Problem when it takes too long. */
   readableText: TextWork["readableText"];
 }
 
-/** Characters of one answer. */
+/** Characters per answer. */
 const PART = 24_000;
 
 export const createFetchUrlTool = ({ fetchPage, readableText }: FetchUrlPorts) =>

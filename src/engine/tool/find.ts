@@ -1,4 +1,4 @@
-/** `find`: files by name, all over the workspace. */
+/** `find`: finds files by name in the whole workspace. */
 import { Type } from "@sinclair/typebox";
 import { takeTurns } from "../../core/turns.ts";
 import type { WalkEntry } from "../sandbox.ts";
@@ -35,7 +35,7 @@ export const findTool = fileTool({
   },
 });
 
-/** What walked paths begin with when `path` was asked for. */
+/** The prefix that all walked paths have when `path` was asked for. */
 function commonPrefix(path: string): string {
   const plain = path
     .replace(/^\/workspace\/?/, "")

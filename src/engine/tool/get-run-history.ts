@@ -15,7 +15,7 @@ interface RunHistoryFilter {
 interface RunHistoryPorts {
   /** The agent's own runs, newest first, as GET /v1/internal/run-history shows them. @throws Problem 422 bad `since`. */
   runHistory(execution: ExecutionInfo, filter: RunHistoryFilter): Record<string, unknown>[];
-  /** Why one of them is outside text; undefined: it is not. */
+  /** A sentence when the run is outside text; undefined otherwise. */
   outsideOf(run: Record<string, unknown>): string | undefined;
 }
 

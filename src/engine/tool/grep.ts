@@ -1,6 +1,6 @@
 /**
- * `grep`: text in the workspace's files. The pattern is matched by the sandbox's own `grep`: what a model writes must
- * not be able to hold up the server's one thread.
+ * `grep`: searches the workspace's files for text. The sandbox's own `grep` does the matching, so a pattern that a
+ * model writes cannot block the server's single thread.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { badRequest, Problem } from "../../core/errors.ts";
@@ -15,9 +15,9 @@ const MAX_WALKED = 100_000;
 const MAX_MATCHES = 500;
 const MAX_LINE_CHARACTERS = 500;
 const MAX_OUTPUT_BYTES = 2 * 1024 * 1024;
-/** How the line begins that stands for what was left out. */
+/** Beginning of the line that stands for omitted output. */
 const LEFT_OUT = "[… ";
-/** Of file names in one command; systems allow no more than about 2 MB of arguments. */
+/** Bytes of file names per command; systems limit arguments to about 2 MB. */
 const BATCH_BYTES = 512 * 1024;
 
 const parameters = Type.Object({
@@ -105,10 +105,10 @@ async function searchBatch(
   });
 }
 
-/** What grep says of binary files, and their bytes, is not a line to show. */
+/** Matches grep's messages about binary files, and lines with binary data; neither is shown. */
 const NO_TEXT = /[\0\uFFFD]|^Binary file |: binary file matches$/;
 
-/** At most so many lines of text, masked and the longest cut. @throws Problem for a pattern that grep refuses. */
+/** At most `most` lines of text, masked, long ones cut. @throws Problem for a pattern that grep refuses. */
 function linesOf(result: ExecResult, most: number, masker: Masker): string[] {
   const { exitCode, output, timedOut, aborted, omittedBytes } = result;
   if (aborted) throw new Problem(499, "cancelled", "The search was cancelled.");
@@ -120,13 +120,14 @@ function linesOf(result: ExecResult, most: number, masker: Masker): string[] {
     const line = output.slice(at, end < 0 ? undefined : end);
     at += line.length + 1;
     if (omittedBytes > 0 && line.startsWith(LEFT_OUT)) {
-      // It is unknown how much of the line before it is missing.
+      // The line before the gap may be cut at an unknown place.
       lines.pop();
       break;
     }
     if (line !== "" && !NO_TEXT.test(line.slice(0, 10_000))) lines.push(shortened(line, masker));
   }
-  // Above 1 with matches, or with nothing said, only some file could not be read.
+  // With an exit code above 1, matches or no output mean only that some file could not be read. Otherwise grep
+  // complained.
   const complaint = exitCode !== null && exitCode > 1 && lines.length > 0 && !lines.some(isMatch);
   if (complaint) throw badRequest(`grep: ${lines.join("; ").replace(/^grep: /, "")}`, "bad_pattern");
   return lines;

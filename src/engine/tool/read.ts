@@ -28,12 +28,12 @@ export const readTool = fileTool({
 });
 
 const NEWLINE = 10;
-/** Bytes looked at before others have their turn. */
+/** Bytes scanned before other work gets a turn. */
 const BLOCK_BYTES = 1024 * 1024;
 
 /**
- * The lines asked for, masked, the longest cut, no more bytes than an answer holds; and how many lines there are. One
- * pass over the bytes: nothing is made of what is not shown.
+ * The requested lines, masked and long ones cut, up to the size of one answer; and the total number of lines. One pass
+ * over the bytes, in which only shown lines are decoded.
  */
 async function linesOf(data: Uint8Array, offset: number, limit: number, masker: Masker) {
   const shown: string[] = [];
@@ -56,26 +56,27 @@ async function linesOf(data: Uint8Array, offset: number, limit: number, masker: 
     total++;
     if (total >= offset && total < offset + limit && room > 0) shown.push(lineText(data.subarray(start), masker));
   }
-  // Again as a whole: a value may have several lines. Its line breaks stay, so the numbers do too.
+  // Masked again as a whole, because a secret may span several lines. Masking keeps line breaks, so the line numbers
+  // stay right.
   return { lines: masker.text(shown.join("\n")).split("\n"), total };
 }
 
 function lineText(bytes: Uint8Array, masker: Masker): string {
-  // No character has more than four bytes.
+  // A character has at most four bytes.
   const text = new TextDecoder().decode(bytes.subarray(0, MAX_LINE_CHARACTERS * 4));
   if (text.length <= MAX_LINE_CHARACTERS) return text;
   const cut = masker.part(text.slice(0, MAX_LINE_CHARACTERS), { after: true });
   return `${cut} [line cut, ${bytes.length} bytes]`;
 }
 
-/** As many whole lines as fit the output limit, and what comes after them. */
+/** As many whole lines as fit the output limit, and a note about the lines after them. */
 function numbered(lines: readonly string[], offset: number, total: number): string {
   const shown: string[] = [];
   let bytes = 0;
   for (const [index, line] of lines.entries()) {
     const row = `${offset + index}\t${line}`;
     bytes += Buffer.byteLength(row) + 1;
-    // Room for the last line, which must not be cut off itself.
+    // Leaves room for the note, which must not be cut off itself.
     if (bytes > LIMITS.toolOutputBytes - 200 && shown.length > 0) break;
     shown.push(row);
   }

@@ -1,16 +1,16 @@
-/** What the file tools share: the wording of a path's parameter, and text as a model can read it. */
+/** Helpers of the file tools: a path's parameter, and text in a form that a model can read. */
 import { Type } from "@sinclair/typebox";
 import { badRequest, Problem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { toolMaker } from "../tool.ts";
 
-/** A tool that works on the files of the workspace. */
+/** Defines a tool that works on the files of the workspace. */
 export const fileTool = toolMaker({ group: "files", timeoutMs: LIMITS.toolTimeoutMs });
 
 export const pathParameter = (what: string) =>
   Type.String({ description: `${what}, relative to the workspace (or absolute below /workspace).`, minLength: 1 });
 
-/** How many bytes at the front decide whether a file is text. */
+/** Number of bytes at the beginning that decide whether a file is text. */
 const SNIFFED_BYTES = 8_192;
 const IMAGES: readonly [magic: string, kind: string][] = [
   ["89504e47", "PNG"],
@@ -19,7 +19,7 @@ const IMAGES: readonly [magic: string, kind: string][] = [
   ["424d", "BMP"],
 ];
 
-/** @throws Problem 415 for images and other binary files, saying what it is. */
+/** @throws Problem 415 for images and other binary files; it names the kind of file. */
 export function assertText(path: string, data: Uint8Array): void {
   const front = Buffer.from(data.subarray(0, SNIFFED_BYTES));
   if (!front.includes(0)) return;
@@ -30,7 +30,7 @@ export function assertText(path: string, data: Uint8Array): void {
   throw new Problem(415, "not_text", `${path} is ${what} of ${data.length} bytes; only text can be read.`);
 }
 
-/** Text for changing: must survive being decoded and encoded again. */
+/** The text of a file to edit. It must be UTF-8, so that decoding and encoding do not change it. */
 export function editableTextOf(path: string, data: Uint8Array): string {
   assertText(path, data);
   const text = new TextDecoder().decode(data);
@@ -42,10 +42,10 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 export const hasBom = (data: Uint8Array) => BOM.equals(data.subarray(0, 3));
 const stripBom = (data: Uint8Array) => (hasBom(data) ? data.subarray(3) : data);
 
-/** `2 files`, `1 file`. */
+/** A count with its noun: `2 files`, `1 file`. */
 export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-/** Lines of the first `end` characters; one where there is no line break. */
+/** Number of lines in the first `end` characters; at least 1. */
 export function lineCount(text: string, end = text.length): number {
   let lines = 1;
   for (let at = 0; at < end; at++) if (text.charCodeAt(at) === 10) lines++;

@@ -1,4 +1,4 @@
-/** `write`: a whole file. */
+/** `write`: writes a whole file. */
 import { Type } from "@sinclair/typebox";
 import { counted, fileTool, lineCount, pathParameter } from "./tool-input.ts";
 import description from "./write.md" with { type: "text" };

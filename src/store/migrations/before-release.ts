@@ -1,6 +1,6 @@
 /**
- * The steps in which builds from before the first release made the schema of `0001-schema`. A database that has them all
- * has that schema. By name, since numbers of later migrations lie among theirs.
+ * The steps by which builds from before the first release created the schema of `0001-schema`. A database with all of
+ * these has that schema. They are listed by name, because numbers of later migrations lie between theirs.
  */
 export const STEPS_BEFORE_RELEASE: readonly string[] = `
   0001-foundation 0002-secrets 0003-executions 0004-runs 0010-accounts 0011-single-sign-on 0012-waitlist 0020-settings

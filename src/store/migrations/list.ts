@@ -1,6 +1,6 @@
 /**
- * The migrations, in order, forward only. The first makes the whole schema of then. A later change is a file
- * `<number>-<what>.sql` and a line at the end of the list; what was released is never edited.
+ * The migrations, in order, forward only. The first creates the whole schema of its time. A later change is a file
+ * `<number>-<what>.sql` and a line at the end of the list. Released migrations are never edited.
  */
 import { SCHEMA } from "./0001-schema/schema.ts";
 import runVersions from "./0002-run-versions.sql" with { type: "text" };

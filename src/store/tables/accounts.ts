@@ -7,16 +7,16 @@ export type Role = "admin" | "user";
 
 export const users = sqliteTable("users", {
   id: text().primaryKey(),
-  /** In normal form (`normalEmail`). */
+  /** Normalized by `normalEmail`. */
   email: text().notNull().unique(),
   display_name: text().notNull(),
   role: text().$type<Role>().notNull(),
   active: integer({ mode: "boolean" }).notNull(),
-  /** argon2id, PHC string; null for accounts that only sign on through a provider. */
+  /** argon2id in PHC format; null for accounts that only sign on through a provider. */
   password_hash: text(),
   totp_sealed: text(),
   totp_enabled: integer({ mode: "boolean" }).notNull(),
-  /** The newest time step whose code was used; older and equal ones are refused. */
+  /** Newest time step whose code was used; codes of the same or older steps are refused. */
   totp_last_step: integer().notNull(),
   last_login_at: text(),
   created_at: text().notNull(),
@@ -29,7 +29,7 @@ export const recoveryCodes = sqliteTable("recovery_codes", { user_id: userId(), 
   primaryKey({ columns: [t.user_id, t.hash] }),
 ]);
 
-/** Log-ins. Times are epoch milliseconds. A revoked one is deleted, with its refresh tokens. */
+/** Log-in sessions. Times are ms since the epoch. A revoked session is deleted, with its refresh tokens. */
 export const authSessions = sqliteTable("auth_sessions", {
   id: text().primaryKey(),
   user_id: userId(),
@@ -47,7 +47,7 @@ export const authSessions = sqliteTable("auth_sessions", {
 export const refreshTokens = sqliteTable("refresh_tokens", {
   hash: text().primaryKey(),
   session_id: partOf(() => authSessions.id),
-  /** Set once; a second use kills the session. */
+  /** Set at the first use; a second use ends the session. */
   used_at: integer(),
   expires_at: integer().notNull(),
 });
@@ -58,16 +58,16 @@ export const apiKeys = sqliteTable("api_keys", {
   name: text().notNull(),
   hash: text().notNull().unique(),
   preview: text().notNull(),
-  /** Null: everything its user may. */
+  /** Null: the key may do everything that its user may. */
   scopes: text({ mode: "json" }).$type<string[]>(),
   expires_at: text(),
   last_used_at: text(),
   created_at: text().notNull(),
-  /** A `login` key stands for a log-in and ends with the password that it was made by. */
+  /** A `login` key represents a log-in and ends with the password that created it. */
   kind: text().$type<"key" | "login">().notNull(),
 });
 
-/** Wrong tries by account, known or not. Times are epoch milliseconds. */
+/** Failed log-ins by account, whether it exists or not. Times are ms since the epoch. */
 export const loginFailures = sqliteTable("login_failures", {
   key: text().primaryKey(),
   failures: integer().notNull(),

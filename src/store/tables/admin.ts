@@ -1,14 +1,14 @@
-/** Notifications, and counts of requests by day. */
+/** Notices to users and administrators, and counts of requests per day. */
 import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const notifications = sqliteTable("notifications", {
   id: text().primaryKey(),
-  /** What it is about; one open notification per key. */
+  /** What the notice is about; at most one is open per key. */
   key: text().notNull(),
   level: text().$type<"info" | "warning" | "error">().notNull(),
   title: text().notNull(),
   detail: text(),
-  /** User it is for; null means the administrators. */
+  /** The user it is for; null: the administrators. */
   user_id: text(),
   /** How often it was raised. */
   times: integer().notNull(),
@@ -25,7 +25,7 @@ export const apiUsage = sqliteTable(
     method: text().notNull(),
     route: text().notNull(),
     status: integer().notNull(),
-    /** User id, else the kind of caller. */
+    /** User id, or else the kind of caller. */
     caller: text().notNull(),
     requests: integer().notNull(),
     total_ms: real().notNull(),

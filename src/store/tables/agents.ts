@@ -1,4 +1,4 @@
-/** Tools switched on or off for one agent, beside what its file says. */
+/** Tools that are switched on or off for one agent, in addition to what its file says. */
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const toolOverrides = sqliteTable(

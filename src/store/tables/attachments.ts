@@ -5,18 +5,18 @@ import { sessions } from "./sessions.ts";
 
 export const attachments = sqliteTable("attachments", {
   id: text().primaryKey(),
-  /** Whose it is; null is the local administrator. */
+  /** The user it belongs to; null: the local administrator. */
   user_id: text(),
   filename: text().notNull(),
   media_type: text().notNull(),
   size_bytes: integer().notNull(),
-  /** Hexadecimal; the file's name in the store. */
+  /** Hexadecimal; also the file's name in the content store. */
   sha256: text().notNull(),
   text_available: integer({ mode: "boolean" }).notNull(),
   created_at: text().notNull(),
   status: text().$type<"processing" | "ready" | "failed">().notNull().default("ready"),
   error: text(),
-  /** Of the text in the store of contents; null: the file is text itself, or there is none. */
+  /** Digest of the extracted text in the content store; null: the file is text itself, or there is none. */
   text_sha256: text(),
 });
 

@@ -1,4 +1,4 @@
-/** Deliveries of a code host, the rules that start runs, and what runs are there. */
+/** Deliveries of a code host, the rules by which they start runs, and what these runs have on the code host. */
 
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { partOf } from "./part-of.ts";
@@ -6,13 +6,13 @@ import { projects } from "./projects.ts";
 import { runs } from "./runs.ts";
 import type { RowError } from "./sessions.ts";
 
-/** What a webhook said, cut down to what is acted on. */
+/** The parts of a webhook that the server acts on. */
 interface CodeHostNotice {
   kind: "push" | "issue" | "comment" | "pull_request" | "review" | "review_comment";
   action: string;
   repository: string;
   actor: string;
-  /** Of the issue or pull request. */
+  /** Number of the issue or pull request. */
   number?: number;
   label?: string;
   comment_id?: string;
@@ -21,13 +21,13 @@ interface CodeHostNotice {
 
 export const codehostDeliveries = sqliteTable("codehost_deliveries", {
   id: text().primaryKey(),
-  /** As the host's header gives it; nothing signs it. */
+  /** From the host's header, which is not signed. */
   delivery_id: text().notNull(),
   /** SHA-256 of the verified body, hex. */
   body_hash: text().notNull(),
   event: text().notNull(),
   repository: text(),
-  /** What is acted on; null when nothing is. */
+  /** What the server acts on; null: nothing. */
   notice: text({ mode: "json" }).$type<CodeHostNotice>(),
   state: text({ enum: ["queued", "done", "ignored", "failed"] }).notNull(),
   detail: text(),
@@ -53,7 +53,7 @@ export const codehostRules = sqliteTable("codehost_rules", {
   bots: text({ mode: "json" }).$type<string[]>().notNull(),
   pipeline_id: text().notNull(),
   pull_request: integer({ mode: "boolean" }).notNull(),
-  /** User its runs are for; null is the local administrator. */
+  /** The user that its runs are for; null: the local administrator. */
   user_id: text(),
   created_at: text().notNull(),
   updated_at: text().notNull(),
@@ -63,14 +63,14 @@ export const codehostRuns = sqliteTable("codehost_runs", {
   run_id: partOf(() => runs.id).primaryKey(),
   repository: text().notNull(),
   rule_id: text(),
-  /** Issue or pull request that it was started from. */
+  /** Number of the issue or pull request that started the run. */
   number: integer(),
   comment_id: text(),
   comment_text: text(),
-  /** Started from a pull request of another repository: nothing of it is pushed. */
+  /** True when it was started from a pull request of another repository: nothing of it is pushed. */
   read_only: integer({ mode: "boolean" }).notNull(),
   wants_pull: integer({ mode: "boolean" }).notNull(),
-  /** How the pull request is opened; null: from the run and its issue. */
+  /** Title of the pull request to open; null: made from the run and its issue. */
   pull_title: text(),
   pull_body: text(),
   pull_base: text(),
@@ -78,10 +78,10 @@ export const codehostRuns = sqliteTable("codehost_runs", {
   pull_url: text(),
   pull_state: text({ enum: ["open", "merged", "closed"] }),
   pushed_commit: text(),
-  /** Another attempt is wanted once the run has ended. */
+  /** True when another attempt is wanted once the run has ended. */
   again: integer({ mode: "boolean" }).notNull(),
   attempts: integer().notNull(),
-  /** How far the host knows of the run. */
+  /** Whether the code host was told the run's current state. */
   state: text({ enum: ["pending", "done", "failed"] }).notNull(),
   error: text({ mode: "json" }).$type<RowError>(),
   created_at: text().notNull(),

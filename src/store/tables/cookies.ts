@@ -5,11 +5,11 @@ import { partOf } from "./part-of.ts";
 export const cookieSets = sqliteTable("cookie_sets", {
   id: text().primaryKey(),
   name: text().notNull(),
-  /** User whose cookies they are; null is the local administrator. */
+  /** The user whose cookies they are; null: the local administrator. */
   owner_id: text(),
   domains: text({ mode: "json" }).$type<string[]>().notNull(),
   cookie_count: integer().notNull(),
-  /** Latest expiry of a cookie; null when one lasts as long as its session. */
+  /** Latest expiry of a cookie; null when any of them is a session cookie. */
   expires_at: text(),
   /** The cookies as JSON, sealed: base64(nonce ‖ tag ‖ ciphertext). */
   sealed: text().notNull(),

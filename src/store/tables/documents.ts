@@ -1,21 +1,21 @@
-/** Documents that people hand in to be read by their agents. Their sections and text are reached by SQL alone. */
+/** Documents that people upload for their agents to read. Their sections and text are only accessed by SQL. */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { projects } from "./projects.ts";
 
 export const documents = sqliteTable("documents", {
   id: text().primaryKey(),
-  /** Whose it is; null is the local administrator. */
+  /** The user it belongs to; null: the local administrator. */
   user_id: text(),
-  /** Of a project, all who see that read it; null: its user alone. */
+  /** With a project, everybody who sees the project can read it; null: only its user. */
   project_id: text().references(() => projects.id, { onDelete: "cascade" }),
   title: text().notNull(),
-  /** By the person who handed it in, so what the file says of its title does not count. */
+  /** True when the person who uploaded it gave the title; the title in the file is then ignored. */
   title_given: integer({ mode: "boolean" }).notNull(),
-  /** Name of the file, `text` or `transcript`. */
+  /** The file's name, or `text` or `transcript`. */
   source: text().notNull(),
   media_type: text().notNull(),
   size_bytes: integer().notNull(),
-  /** The file in the store of contents. */
+  /** Digest of the file in the content store. */
   sha256: text().notNull(),
   status: text().$type<"processing" | "ready" | "failed">().notNull(),
   error: text(),
@@ -24,7 +24,7 @@ export const documents = sqliteTable("documents", {
   chunks: integer().notNull().default(0),
   tokens: integer().notNull().default(0),
   job_id: text(),
-  /** Of a transcript: the session that processes it. */
+  /** For a transcript, the session that processes it. */
   session_id: text(),
   created_at: text().notNull(),
 });

@@ -1,14 +1,17 @@
-/** Evals: tasks that agents try, each attempt a run, and what came of it. */
+/** Evals: tasks that agents attempt, each attempt a run, and the results. */
 import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { partOf } from "./part-of.ts";
 
 export const EVAL_STATUSES = ["running", "done", "cancelled"] as const;
-/** `error`: nothing can be said of the agent, e.g. its provider did not answer. `skipped`: the eval's budget was used up. */
+/**
+ * `error`: the attempt says nothing about the agent, e.g. its provider did not answer. `skipped`: the eval's budget was
+ * used up.
+ */
 export const ATTEMPT_STATES = ["queued", "running", "passed", "failed", "error", "cancelled", "skipped"] as const;
-/** Who works on the task: an agent, the reference solution, or nobody. */
+/** Who works on a task: an agent, the reference solution, or nobody. */
 export const WORKERS = ["agent", "solution", "nothing"] as const;
 
-/** Files as gzipped tar in base64. */
+/** A task; its files are gzipped tars in base64. */
 export interface PackedTask {
   instruction: string;
   project_name: string | null;
@@ -16,14 +19,14 @@ export interface PackedTask {
   budget_usd: number | null;
   timeout_seconds: number;
   check_seconds: number;
-  /** The reward that the tests write decides, instead of their exit code. */
+  /** When true, the reward that the tests write decides, instead of their exit code. */
   reward?: boolean;
   workspace: string | null;
   tests: string;
   solution: string | null;
 }
 
-/** A reply of a model, as scripts have it. */
+/** A model's reply in the form that scripts use. */
 export interface RecordedTurn {
   text?: string;
   thinking?: string;
@@ -36,14 +39,14 @@ export const evals = sqliteTable("evals", {
   user_id: text(),
   mode: text({ enum: ["agents", "oracle"] }).notNull(),
   status: text({ enum: EVAL_STATUSES }).notNull(),
-  /** Of each task by each combination. */
+  /** Attempts of each combination at each task. */
   attempts: integer().notNull(),
   parallel: integer().notNull(),
   budget_usd: real(),
   replayed: integer({ mode: "boolean" }).notNull(),
   created_at: text().notNull(),
   finished_at: text(),
-  /** Of its tasks and the replies that it plays; triggers keep it. */
+  /** Size of its tasks and recorded replies; maintained by triggers. */
   size_bytes: integer().notNull().default(0),
 });
 
@@ -69,16 +72,16 @@ export const evalAttempts = sqliteTable("eval_attempts", {
   number: integer().notNull(),
   status: text({ enum: ATTEMPT_STATES }).notNull(),
   run_id: text(),
-  /** Recorded replies that are played instead of asking a model. */
+  /** Recorded replies that are replayed instead of asking a model. */
   turns: text({ mode: "json" }).$type<RecordedTurn[]>(),
-  /** Why it did not pass. */
+  /** Why the attempt did not pass. */
   reason: text(),
   cost_nano: integer().notNull().default(0),
   calls_without_price: integer().notNull().default(0),
   tokens: integer().notNull().default(0),
   model_calls: integer().notNull().default(0),
   tool_errors: integer().notNull().default(0),
-  /** Of the work, without waiting for a place and without the check. */
+  /** Time spent on the work, without waiting for a free slot and without the check. */
   duration_ms: integer(),
   finished_at: text(),
 });

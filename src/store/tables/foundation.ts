@@ -1,4 +1,6 @@
-/** Tables of the store itself: the event log, remembered answers, small facts of the instance, the audit log. */
+/**
+ * Tables of the store itself: the event log, stored answers for idempotency, facts about the instance, the audit log.
+ */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const events = sqliteTable("events", {
@@ -16,7 +18,7 @@ export const events = sqliteTable("events", {
 });
 
 export const idempotency = sqliteTable("idempotency", {
-  /** Caller, method, path and key, joined. */
+  /** Caller, path and key, joined by line feeds. */
   key: text().primaryKey(),
   /** SHA-256 of the body. */
   fingerprint: text().notNull(),
@@ -26,7 +28,7 @@ export const idempotency = sqliteTable("idempotency", {
   created_at: integer().notNull(),
 });
 
-/** Small facts of the instance by name: its id, the setup state. */
+/** Facts about the instance by name, such as its id and the setup's state. */
 export const facts = sqliteTable("facts", { name: text().primaryKey(), value: text().notNull() });
 
 export const audit = sqliteTable("audit", {
@@ -41,5 +43,5 @@ export const audit = sqliteTable("audit", {
   data: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
 });
 
-/** The fact that agents have worked in containers. */
+/** Name of the fact that agents have worked in containers. */
 export const CONTAINERS_USED = "containers_used";

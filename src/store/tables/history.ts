@@ -1,15 +1,15 @@
-/** Deletions of history under way, and what is kept from them. */
+/** Deletions of history in progress, and what is protected from them. */
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { partOf } from "./part-of.ts";
 
 export const deletions = sqliteTable("deletions", {
   id: text().primaryKey(),
   kind: text().$type<"run" | "session" | "project" | "user" | "age">().notNull(),
-  /** Id of the run, session, project or user; null: of many. */
+  /** Id of the run, session, project or user; null: the deletion is about many. */
   subject: text(),
   /** As in the audit log. */
   actor: text().notNull(),
-  /** Null: it waits, and may still be cancelled. */
+  /** Null: the deletion is waiting and can still be cancelled. */
   begun_at: text(),
   created_at: text().notNull(),
 });
@@ -19,7 +19,7 @@ export const deletionItems = sqliteTable(
   {
     deletion_id: partOf(() => deletions.id),
     kind: text().$type<"run" | "session" | "content" | "clone">().notNull(),
-    /** Of the run, session or project; digest of the content. */
+    /** Id of the run, session or project, or digest of the content. */
     id: text().notNull(),
     project_id: text(),
     done: integer({ mode: "boolean" }).notNull().default(false),
@@ -28,7 +28,7 @@ export const deletionItems = sqliteTable(
 );
 
 export const keptHistory = sqliteTable("kept_history", {
-  /** Of the run or the session. */
+  /** Id of the run or session. */
   id: text().primaryKey(),
   kept_by: text(),
   kept_at: text().notNull(),

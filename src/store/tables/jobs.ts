@@ -1,4 +1,4 @@
-/** Background jobs: a row each, from request to end. */
+/** Background jobs, one row each, from request to end. */
 import { integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { JOB_STATES } from "../../core/jobs.ts";
 
@@ -7,23 +7,23 @@ export const jobs = sqliteTable("jobs", {
   kind: text().notNull(),
   state: text({ enum: JOB_STATES }).notNull(),
   payload: text({ mode: "json" }).$type<unknown>().notNull(),
-  /** Asked for again under the same key while it lives, it is the same job. */
+  /** A request with the key of an unfinished job returns that job instead of adding another. */
   key: text(),
-  /** Jobs of one kind with the same word run one after another. */
+  /** Jobs of one kind with the same value run one after another. */
   exclusive: text(),
-  /** Higher goes first. */
+  /** Jobs with a higher priority run first. */
   priority: integer().notNull(),
-  /** Not before, ms since the epoch. */
+  /** Earliest start, ms since the epoch. */
   run_at: integer().notNull(),
-  /** Tries that failed. */
+  /** Number of attempts that failed. */
   failures: integer().notNull(),
-  /** Tries that ended with the server's process. */
+  /** Number of attempts that ended with the server's process. */
   interruptions: integer().notNull(),
   cancel_requested: integer({ mode: "boolean" }).notNull(),
   /** 0–100, or null while it is unknown. */
   percent: real(),
   detail: text(),
-  /** Further facts of its kind. */
+  /** Further facts for this kind of job. */
   progress: text({ mode: "json" }).$type<Record<string, unknown>>(),
   /** What it works on, e.g. an image name. */
   subject: text(),

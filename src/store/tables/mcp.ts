@@ -1,4 +1,4 @@
-/** Tool servers, and what they said of their tools. */
+/** Tool servers, and what they say about their tools. */
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { partOf } from "./part-of.ts";
 
@@ -13,27 +13,27 @@ export const mcpServers = sqliteTable("mcp_servers", {
   image: text(),
   network: text().$type<"none" | "bridge">().notNull(),
   memory_mb: integer().notNull(),
-  /** Sealed JSON objects of texts. */
+  /** Environment variables and headers, each a sealed JSON object of texts. */
   sealed_env: text().notNull(),
   sealed_headers: text().notNull(),
   timeout_ms: integer().notNull(),
   enabled: integer({ mode: "boolean" }).notNull(),
   /** Ids of agents; "*" is every agent. */
   agents: text({ mode: "json" }).$type<string[]>().notNull(),
-  /** Status that somebody set; null: none. */
+  /** Status that somebody set by hand; null: none. */
   held: text().$type<"stopped" | "error">(),
   held_reason: text(),
-  /** When its first list of tools was taken as approved. */
+  /** When its first list of tools was approved automatically. */
   pinned_at: text(),
   sealed_tokens: text(),
-  /** Sealed JSON: the client that was registered with its authorization server by hand. */
+  /** Sealed JSON: the OAuth client that was registered by hand with its authorization server. */
   sealed_oauth: text(),
   elicitation: text().$type<"off" | "defaults">().notNull().default("off"),
   created_at: text().notNull(),
   updated_at: text().notNull(),
 });
 
-/** What a tool's hash is made of. */
+/** The parts of a tool that its hash covers. */
 export interface ToolDefinition {
   title?: string;
   description: string;

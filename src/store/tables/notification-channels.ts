@@ -1,15 +1,15 @@
-/** Where people are notified of runs, and what was sent there. */
+/** Channels by which people are notified of runs, and what was sent there. */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { partOf } from "./part-of.ts";
 import { projects } from "./projects.ts";
 
-/** The text of a notification, for every kind of channel. */
+/** The content of a notification, for every kind of channel. */
 export interface NotificationMessage {
   title: string;
   text: string;
-  /** The run's page. */
+  /** URL of the run's page. */
   url: string | null;
-  /** Of the run; `test` for a test. */
+  /** The run's status; `test` for a test. */
   status: string;
   pipeline_id: string | null;
   project_id: string | null;
@@ -24,7 +24,7 @@ export const notificationChannels = sqliteTable("notification_channels", {
   whose: text({ enum: ["mine", "everyone"] }).notNull(),
   project_id: text().references(() => projects.id, { onDelete: "cascade" }),
   triggers: text({ mode: "json" }).$type<("waiting" | "failed" | "ended")[]>().notNull(),
-  /** Where it goes, as it may be shown. */
+  /** Where the channel leads, in a form that may be shown. */
   target: text().notNull(),
   /** Address, token and key as JSON, sealed: base64(nonce ‖ tag ‖ ciphertext). */
   sealed: text().notNull(),
@@ -38,7 +38,7 @@ export const notificationChannels = sqliteTable("notification_channels", {
 export const notificationDeliveries = sqliteTable("notification_deliveries", {
   id: text().primaryKey(),
   channel_id: partOf(() => notificationChannels.id),
-  /** Of the log; null for a test. */
+  /** Id of the event in the log; null for a test. */
   event_id: integer(),
   event: text().notNull(),
   run_id: text(),
@@ -50,7 +50,7 @@ export const notificationDeliveries = sqliteTable("notification_deliveries", {
   finished_at: text(),
 });
 
-/** Newest event that was looked at. */
+/** The newest event that was handled. */
 export const notificationPosition = sqliteTable("notification_position", {
   id: integer().primaryKey(),
   event_id: integer().notNull(),

@@ -1,4 +1,4 @@
 import { type AnySQLiteColumn, text } from "drizzle-orm/sqlite-core";
 
-/** Column with the id of the row that its own is part of, and goes with. */
+/** A column with the id of the row that this row is part of; when that row is deleted, this row is deleted too. */
 export const partOf = (id: () => AnySQLiteColumn) => text().notNull().references(id, { onDelete: "cascade" });

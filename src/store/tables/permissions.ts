@@ -1,29 +1,29 @@
-/** What persons are asked about calls of tools, and the answers that hold for more than one call. */
+/** Questions to people about tool calls, and answers that hold for more than one call. */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { ToolKind } from "../../core/permission-rule.ts";
 import { partOf } from "./part-of.ts";
 import { runs } from "./runs.ts";
 import { sessions } from "./sessions.ts";
 
-/** `expired`: nobody answered in time. `withdrawn`: the work ended before. */
+/** `expired`: nobody answered in time. `withdrawn`: the work ended first. */
 export type PermissionState = "waiting" | "allowed" | "denied" | "expired" | "withdrawn";
 
 export const permissionRequests = sqliteTable("permission_requests", {
   id: text().primaryKey(),
   session_id: partOf(() => sessions.id),
   execution_id: text().notNull(),
-  /** Once in its session. */
+  /** Unique in its session. */
   call_id: text().notNull(),
   agent_id: text().notNull(),
   tool: text().notNull(),
   tool_kind: text().$type<ToolKind>().notNull(),
-  /** The command, path or address; masked and cut. */
+  /** The command, path or address; masked and shortened. */
   subject: text().notNull(),
   /** Texts of the rules that ask. */
   rules: text({ mode: "json" }).$type<string[]>().notNull(),
   can_remember: integer({ mode: "boolean" }).notNull(),
   state: text().$type<PermissionState>().notNull(),
-  /** Of what was allowed: for how long. */
+  /** How long a permission lasts, if it was given. */
   lasts: text().$type<"once" | "work" | "agent">(),
   comment: text(),
   answered_by: text(),
@@ -36,14 +36,14 @@ export const permissionRequests = sqliteTable("permission_requests", {
 export const permissionAnswers = sqliteTable("permission_answers", {
   id: text().primaryKey(),
   agent_id: text().notNull(),
-  /** Whose run or chat it is; null for an answer for the agent. */
+  /** The user whose run or chat it is; null when the answer is for the agent. */
   user_id: text(),
   run_id: text().references(() => runs.id, { onDelete: "cascade" }),
-  /** Root of the tree of sessions, where there is no run. */
+  /** Root of the session tree, when there is no run. */
   session_id: text().references(() => sessions.id, { onDelete: "cascade" }),
   /** Text of the rule that asked. */
   rule: text().notNull(),
-  /** What it was asked about first. */
+  /** Subject of the first question. */
   subject: text().notNull(),
   answered_by: text().notNull(),
   created_at: text().notNull(),

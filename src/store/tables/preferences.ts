@@ -1,4 +1,4 @@
-/** What a person's pages remember. */
+/** What the dashboard remembers for a person. */
 import { sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { users } from "./accounts.ts";
 

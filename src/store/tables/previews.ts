@@ -1,32 +1,32 @@
-/** Apps of steps that can be looked at, and pictures of them. */
+/** Apps of steps that people can open, and screenshots of them. */
 import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { partOf } from "./part-of.ts";
 import { runs } from "./runs.ts";
 
-/** A row goes when its sandbox does. */
+/** A row is deleted when its sandbox ends. */
 export const previews = sqliteTable("previews", {
   id: text().primaryKey(),
   run_id: partOf(() => runs.id),
-  /** Name of the step. */
+  /** Id of the step in its pipeline. */
   step_id: text().notNull(),
   execution_id: text().notNull(),
-  /** On the loopback of the sandbox. */
+  /** Port on the sandbox's loopback interface. */
   port: integer().notNull(),
-  /** Where its first page is. */
+  /** Path of its first page. */
   path: text().notNull(),
   created_at: text().notNull(),
-  /** Its step has ended, and the app runs on until then. */
+  /** Set once its step has ended: the app keeps running until then. */
   kept_until: text(),
 });
 
-/** Made in the sandbox when the step ended. */
+/** Taken in the sandbox when the step ended. */
 export const screenshots = sqliteTable("screenshots", {
   id: text().primaryKey(),
   run_id: partOf(() => runs.id),
-  /** Name of the step. */
+  /** Id of the step in its pipeline. */
   step_id: text().notNull(),
   execution_id: text().notNull(),
-  /** The page that it shows. */
+  /** Path of the page that it shows. */
   path: text().notNull(),
   width: integer().notNull(),
   height: integer().notNull(),

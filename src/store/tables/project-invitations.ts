@@ -1,4 +1,4 @@
-/** Invitations to projects, by a token of which only the digest is kept. */
+/** Invitations to projects, by a token of which only the digest is stored. */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { ProjectRole } from "../../core/ownership.ts";
 import { users } from "./accounts.ts";

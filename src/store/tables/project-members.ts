@@ -1,10 +1,10 @@
-/** Projects that are not everybody's, and who is a member of which project. */
+/** Projects with restricted access, and the members of projects. */
 import { primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { ProjectRole } from "../../core/ownership.ts";
 import { users } from "./accounts.ts";
 import { partOf } from "./part-of.ts";
 
-/** Without a row, a project is open to all accounts. */
+/** A project without a row is open to all accounts. */
 export const projectAccess = sqliteTable("project_access", {
   project_id: text().primaryKey(),
   access: text().$type<"members" | "personal">().notNull(),
@@ -18,7 +18,7 @@ export const projectMembers = sqliteTable(
     role: text().$type<ProjectRole>().notNull(),
     source: text().$type<"hand" | "oidc">().notNull().default("hand"),
     added_by: text(),
-    /** Of single sign-on, where a group of it made them a member. */
+    /** The single sign-on provider, when a group there made them a member. */
     provider: text(),
     created_at: text().notNull(),
   },

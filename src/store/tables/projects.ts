@@ -10,34 +10,34 @@ interface BoardColumn {
   id: string;
   name: string;
   statuses: string[];
-  /** Most tasks in it at once; null: no limit. */
+  /** The most tasks in the column at once; null: no limit. */
   wip_limit: number | null;
 }
 
 export const projects = sqliteTable("projects", {
   id: text().primaryKey(),
-  /** Unique without regard to case. */
+  /** Unique, ignoring case. */
   name: text().notNull(),
   description: text().notNull(),
-  /** Address without credentials, or an absolute path; null for a project without one. */
+  /** URL without credentials, or an absolute path; null for a project without a repository. */
   repository: text(),
   default_branch: text(),
   default_pipeline_id: text(),
-  /** Command line that says by its exit code whether the code works. */
+  /** Command line whose exit code says whether the code works. */
   check: text("check_command"),
   status: text().$type<ProjectStatus>().notNull(),
   vision: text(),
-  /** Why its description and vision may be outside text, a sentence; null: a person wrote or confirmed them. */
+  /** Why its description and vision may be outside text, as a sentence; null: a person wrote or confirmed them. */
   outside: text(),
-  /** The board; null: the shipped one. */
+  /** Columns of the task board; null: the shipped ones. */
   columns: text({ mode: "json" }).$type<BoardColumn[]>(),
   workspace_state: text().$type<WorkspaceState>().notNull(),
   workspace_error: text(),
-  /** Commit that new runs start from. */
+  /** Commit from which new runs start. */
   workspace_head: text(),
-  /** Whether the clone is brought up to date before a run: a failure is noted (`try`), or fails the run (`require`). */
-  /** A SCIP index in the repository, for the code graph. */
+  /** Path of a SCIP index in the repository, for the code graph. */
   scip_path: text(),
+  /** Whether the clone is updated before a run: a failure is noted (`try`), or fails the run (`require`). */
   fetch_before_run: text().$type<FetchBeforeRun>().notNull().default("try"),
   fetched_at: text(),
   created_at: text().notNull(),

@@ -1,4 +1,4 @@
-/** What is configured for model providers, and people's own keys. */
+/** Configuration of model providers, and people's own keys. */
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export interface StoredModel {
@@ -13,13 +13,13 @@ export interface StoredModel {
   images?: boolean | undefined;
 }
 
-/** What a server says of a model; null where it says nothing. */
+/** What a server reports about a model; null when it does not say. */
 export interface SeenModel {
   id: string;
   name: string;
-  /** What it serves. */
+  /** The context window that it serves. */
   context_window: number | null;
-  /** The most that the model can. */
+  /** The largest context window that the model supports. */
   max_context_window?: number | null;
   tools: boolean | null;
   reasoning: boolean | null;
@@ -35,9 +35,9 @@ export const providers = sqliteTable("providers", {
   /** base64(nonce ‖ tag ‖ ciphertext). */
   sealed_key: text(),
   masked_key: text(),
-  /** The address that the key was given for; it is used for no other. */
+  /** The address that the key was entered for; it is sent to no other. */
   key_base_url: text(),
-  /** An administrator's own entries. */
+  /** Entries that an administrator made. */
   models: text({ mode: "json" }).$type<StoredModel[]>().notNull(),
   /** What the server listed when it was last asked. */
   seen_models: text({ mode: "json" }).$type<SeenModel[]>().notNull(),
@@ -62,7 +62,7 @@ export const userProviderKeys = sqliteTable(
   (t) => [primaryKey({ columns: [t.user_id, t.provider_id] })],
 );
 
-/** Log-ins of people at the vendors of external agents. */
+/** People's log-ins at the vendors of external agents. */
 export const harnessLogins = sqliteTable(
   "harness_logins",
   {
@@ -70,7 +70,7 @@ export const harnessLogins = sqliteTable(
     harness: text().notNull(),
     sealed_login: text().notNull(),
     masked_login: text().notNull(),
-    /** Agents that may work with it; `*`: each that the person starts. */
+    /** Agents that may use the log-in; `*`: every agent that the person starts. */
     agents: text({ mode: "json" }).$type<string[]>().notNull(),
     created_at: text().notNull(),
     updated_at: text().notNull(),

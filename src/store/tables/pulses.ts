@@ -1,4 +1,4 @@
-/** Routines of agents, and the times at which they were due. */
+/** Routines of agents, and the times (ticks) at which they were due. */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Blackout, Schedule } from "../../core/schedule.ts";
 import { partOf } from "./part-of.ts";
@@ -8,7 +8,7 @@ export type TickStatus = "queued" | "running" | "succeeded" | "failed" | "cancel
 export const pulseRoutines = sqliteTable("pulse_routines", {
   id: text().primaryKey(),
   agent_id: text().notNull(),
-  /** User it works for; null is the local administrator. */
+  /** The user that it works for; null: the local administrator. */
   user_id: text(),
   project_id: text(),
   name: text().notNull(),
@@ -18,13 +18,13 @@ export const pulseRoutines = sqliteTable("pulse_routines", {
   timezone: text().notNull(),
   blackouts: text({ mode: "json" }).$type<Blackout[]>().notNull(),
   enabled: integer({ mode: "boolean" }).notNull(),
-  /** Why the server switched it off; null: it did not. */
+  /** Why the server switched the routine off; null: it did not. */
   stopped: text(),
   max_concurrent: integer().notNull(),
   timeout_seconds: integer(),
   model: text(),
   tools: text({ mode: "json" }).$type<string[]>(),
-  /** The next tick, ms since the epoch; null while it is switched off. */
+  /** The next tick, ms since the epoch; null while the routine is off. */
   planned_at: integer(),
   runs: integer().notNull(),
   last_run_at: text(),
@@ -35,13 +35,13 @@ export const pulseRoutines = sqliteTable("pulse_routines", {
 export const pulseTicks = sqliteTable("pulse_ticks", {
   id: text().primaryKey(),
   routine_id: partOf(() => pulseRoutines.id),
-  /** ms since the epoch. */
+  /** Milliseconds since the epoch. */
   due_at: integer().notNull(),
   cause: text().$type<"schedule" | "manual">().notNull(),
-  /** It ran later than planned because the server was not running. */
+  /** True when it ran later than planned because the server was not running. */
   caught_up: integer({ mode: "boolean" }).notNull(),
   status: text().$type<TickStatus>().notNull(),
-  /** Why it was skipped, was missed or failed. */
+  /** Why it was skipped, was missed, or failed. */
   reason_code: text(),
   reason: text(),
   summary: text(),

@@ -1,35 +1,35 @@
-/** What people say about what a run or a session changed: users here, and reviewers on the code host. */
+/** People's comments on the changes of a run or session: from users here, and from reviewers on the code host. */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { runs } from "./runs.ts";
 import { sessions } from "./sessions.ts";
 
 export const changeComments = sqliteTable("change_comments", {
   id: text().primaryKey(),
-  /** Either the run or the session made the change. */
+  /** Set when a run made the change; otherwise `session_id` is set. */
   run_id: text().references(() => runs.id, { onDelete: "cascade" }),
   session_id: text().references(() => sessions.id, { onDelete: "cascade" }),
-  /** Null: the change as a whole. */
+  /** Null: the comment is about the whole change. */
   path: text(),
-  /** From 1, in the file as it is on that side; null: the file as a whole. */
+  /** Line number from 1 in the file of that side; null: the comment is about the whole file. */
   line: integer(),
-  /** `new`: as the work left the file; `old`: as it was before. */
+  /** `new`: the file as the work left it; `old`: the file before. */
   side: text().$type<"new" | "old">().notNull(),
-  /** The line's text when it was commented. */
+  /** Text of the line when the comment was made. */
   quote: text(),
   body: text().notNull(),
   created_by: text(),
-  /** Its author on the code host; null: it was written here. */
+  /** Author on the code host; null: the comment was written here. */
   codehost_login: text(),
-  /** What the code host calls it, so that it is kept once. */
+  /** Id on the code host, so that the comment is stored only once. */
   codehost_id: text(),
-  /** Where it is on the code host. */
+  /** URL on the code host. */
   url: text(),
   created_at: text().notNull(),
-  /** When the work was sent back with it. */
+  /** When the work was sent back with this comment. */
   sent_at: text(),
-  /** What an agent answered to it. */
+  /** An agent's answer to the comment. */
   answer: text(),
-  /** Id of that agent. */
+  /** Id of the agent that answered. */
   answered_by: text(),
   answered_at: text(),
 });

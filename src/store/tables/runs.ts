@@ -1,11 +1,11 @@
-/** Runs and the steps of each, every attempt a row. */
+/** Runs and their steps; every attempt of a step is a row. */
 import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { RUN_STATUSES, STEP_STATUSES } from "../../core/run-states.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import type { RunError, StepError } from "../../engine/pipeline/rows.ts";
 import { partOf } from "./part-of.ts";
 
-/** Definitions of pipelines, each text once. */
+/** Definitions of pipelines; each text is stored once. */
 export const runDefinitions = sqliteTable("run_definitions", {
   /** Digest of the text. */
   id: text().primaryKey(),
@@ -15,7 +15,7 @@ export const runDefinitions = sqliteTable("run_definitions", {
 export const runs = sqliteTable("runs", {
   id: text().primaryKey(),
   pipeline_id: text().notNull(),
-  /** The definition as it was when the run was made. */
+  /** The definition as it was when the run was created. */
   definition_id: text().notNull(),
   task_description: text().notNull(),
   human_context: text(),
@@ -28,37 +28,40 @@ export const runs = sqliteTable("runs", {
   outputs: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
   error: text({ mode: "json" }).$type<RunError | null>(),
   branch: text(),
-  /** Commit that its branch began from. */
+  /** Commit where its branch began. */
   base_commit: text(),
-  /** Why its project could not be brought up to date before it. */
+  /** Why its project could not be updated before the run. */
   workspace_notice: text(),
-  /** The last merge: what the target became, the target, and the commit of its branch that was taken in. */
+  /** The last merge: the resulting commit of the target, the target, and the merged commit of the run's branch. */
   merged_commit: text(),
   merged_into: text(),
   merged_head: text(),
   created_by: text(),
-  /** What it may cost, USD, by itself or its pipeline; null: as the settings say. */
+  /** Limit for its cost in USD, from the run or its pipeline; null: as in the settings. */
   budget_usd: real(),
-  /** Of its model calls; the database keeps both in step with its executions. */
+  /**
+   * Cost of its model calls in billionths of a dollar, and tokens. The database keeps both equal to the sums of its
+   * executions.
+   */
   cost_nano: integer().notNull().default(0),
   tokens: integer().notNull().default(0),
-  /** Step from which the last restart continued. */
+  /** Step from which the last restart began. */
   restarted_from: text(),
   created_at: text().notNull(),
   started_at: text(),
   finished_at: text(),
-  /** The database raises it with each change of a run that has ended, and of its steps. */
+  /** The database increases it with each change of an ended run, or of its steps. */
   version: integer().notNull().default(0),
-  /** What outside text it has read or was made from, a sentence; null: none. */
+  /** Which outside text the run has read or was made from, as a sentence; null: none. */
   outside: text(),
-  /** Of its model calls; kept as `cost_nano` is. */
+  /** Number of its model calls without a known price; maintained like `cost_nano`. */
   calls_without_price: integer().notNull().default(0),
 });
 
-/** The trace that a run belongs to where its caller named one. */
+/** The trace that a run belongs to, if its caller named one. */
 export const runTraces = sqliteTable("run_traces", {
   run_id: partOf(() => runs.id).primaryKey(),
-  /** As the header `traceparent` writes it. */
+  /** In the format of the `traceparent` header. */
   traceparent: text().notNull(),
 });
 
@@ -66,9 +69,9 @@ export const steps = sqliteTable("steps", {
   id: text().primaryKey(),
   run_id: partOf(() => runs.id),
   step_id: text().notNull(),
-  /** Order of making within the run, from 0. */
+  /** Order of creation within the run, from 0. */
   position: integer().notNull(),
-  /** Position in a for_each, else null. */
+  /** Position in a for_each; null otherwise. */
   item_index: integer(),
   attempt: integer().notNull(),
   max_attempts: integer().notNull(),
@@ -80,12 +83,12 @@ export const steps = sqliteTable("steps", {
   text: text().notNull(),
   error: text({ mode: "json" }).$type<StepError | null>(),
   model: text(),
-  /** The attempts of one visit share a session; each is an execution of it. */
+  /** All attempts of one visit share a session; each attempt is an execution in it. */
   session_id: text(),
   execution_id: text(),
-  /** Superseded by a restart or a step back: kept for reading, not counted by the planner. */
+  /** Dropped by a restart or by going back: it can be read, but the planner does not count it. */
   superseded: integer({ mode: "boolean" }).notNull(),
-  /** When a person's time to answer is over, ms since the epoch. */
+  /** When a person's time to answer ends, ms since the epoch. */
   deadline: integer(),
   data: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
   created_at: text().notNull(),
@@ -93,7 +96,7 @@ export const steps = sqliteTable("steps", {
   finished_at: text(),
 });
 
-/** In which runs an agent took a step; written by the database with each step. */
+/** Runs in which an agent worked on a step; the database adds a row with each step. */
 export const runAgents = sqliteTable(
   "run_agents",
   {
@@ -105,20 +108,20 @@ export const runAgents = sqliteTable(
 
 export const agentTotals = sqliteTable("agent_totals", { agent_id: text().primaryKey(), runs: integer().notNull() });
 
-/** The ids that runs have in the index of their texts; written by the database with each run. */
+/** Row ids of runs in the index of their texts; the database adds a row with each run. */
 export const runTexts = sqliteTable("run_texts", {
   id: integer().primaryKey(),
   run_id: partOf(() => runs.id),
   created_by: text(),
 });
 
-/** How a day's runs ended, and what they have cost in all; kept by the database with each run. */
+/** How a day's runs ended, and their total cost; the database maintains it with each run. */
 export const runDays = sqliteTable(
   "run_days",
   {
     /** `2026-05-01`, UTC. */
     day: text().notNull(),
-    /** `nobody` where the runs belong to no user. */
+    /** `nobody` for runs without a user. */
     user_id: text().notNull(),
     succeeded: integer().notNull(),
     failed: integer().notNull(),

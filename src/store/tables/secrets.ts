@@ -18,7 +18,7 @@ export const secrets = sqliteTable("secrets", {
   /** base64(nonce ‖ tag ‖ ciphertext). */
   sealed: text().notNull(),
   masked_preview: text().notNull(),
-  /** Where it is put into requests on their way out; null: agents get it as a variable. */
+  /** How the proxy inserts the secret into outgoing requests; null: agents get it as an environment variable. */
   edge: text({ mode: "json" }).$type<SecretEdge>(),
   created_at: text().notNull(),
   updated_at: text().notNull(),
@@ -37,7 +37,7 @@ export const secretGrants = sqliteTable(
   (t) => [primaryKey({ columns: [t.secret_id, t.agent_id] })],
 );
 
-/** Values that were replaced: kept sealed for a while, so that they are still masked where an agent held on to one. */
+/** Replaced values. They are kept sealed for a while, so that they are still masked if an agent kept a copy. */
 export const replacedSecrets = sqliteTable("replaced_secrets", {
   id: text().primaryKey(),
   secret_id: partOf(() => secrets.id),

@@ -8,7 +8,7 @@ import type { ToolResult } from "../../engine/tool.ts";
 import { partOf } from "./part-of.ts";
 
 export type ExecutionStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled";
-/** `open`: between two turns. `ended`: by a person. A session that ends with its work has that work's status. */
+/** `open`: between two turns. `ended`: ended by a person. A session that ends with its work has that work's status. */
 export type SessionStatus = "open" | ExecutionStatus | "ended";
 
 export interface RowError {
@@ -19,61 +19,61 @@ export interface RowError {
 export const sessions = sqliteTable("sessions", {
   id: text().primaryKey(),
   kind: text().$type<SessionKind>().notNull(),
-  /** `NO_AGENT` for a command that borrows no agent's sandbox. */
+  /** `NO_AGENT` for a command that uses no agent's sandbox. */
   agent_id: text().notNull(),
-  /** Owner, the same in the whole tree; null on a server without accounts. */
+  /** Owner, the same in the whole session tree; null on a server without accounts. */
   user_id: text(),
   /** The session that started this one. */
   parent_id: text().references((): AnySQLiteColumn => sessions.id, { onDelete: "cascade" }),
-  /** The call in that one which asked for it. */
+  /** The tool call in the parent session that started this one. */
   call_id: text(),
-  /** Itself for one that no other started. */
+  /** Root of the session tree; its own id when no other session started it. */
   root_id: text().notNull(),
   depth: integer().notNull(),
-  /** Sessions of the tree, kept at its root. */
+  /** Number of sessions in the tree, stored at its root. */
   tree_size: integer().notNull(),
   run_id: text(),
-  /** Name of the step in its pipeline. */
+  /** Id of the step in its pipeline. */
   step_id: text(),
   project_id: text(),
   task_id: text(),
   title: text(),
-  /** Asked for; the one last used is in `model`. */
+  /** Model that was requested; `model` is the one last used. */
   wanted_model: text(),
   model: text(),
-  /** Names of the tools it is limited to, out of its agent's; null: all of them. */
+  /** The subset of its agent's tools that the session is limited to; null: all of them. */
   tools: text({ mode: "json" }).$type<string[]>(),
   status: text().$type<SessionStatus>().notNull(),
-  /** It is being ended: no further turn of it starts, and no session below it. */
+  /** True while the session is being ended: no further turn and no session below it may start. */
   stopping: integer({ mode: "boolean" }).notNull(),
-  /** Billionths of a dollar that it may cost with all below it; null: no budget of its own. */
+  /** Limit in billionths of a dollar for its cost, with all sessions below it; null: it has no budget of its own. */
   budget_nano: integer(),
-  /** Its own calls' cost and that of all below it. */
+  /** Cost of its own model calls and of all sessions below it. */
   spent_nano: integer().notNull(),
-  /** Of its budget, what live sessions below it were given and have not spent. */
+  /** The part of its budget that unfinished sessions below it were given and have not spent. */
   reserved_nano: integer().notNull(),
-  /** The nearest session with a budget, from itself upwards. */
+  /** The nearest session with a budget, from this one upwards. */
   purse_id: text(),
-  /** The session out of whose budget its own was given. */
+  /** The session whose budget this session's budget was taken from. */
   lender_id: text(),
   tokens: integer().notNull(),
-  /** Input tokens of the last model call: how full the window is. */
+  /** Input tokens of the last model call, which show how full the window is. */
   context_tokens: integer(),
   execution_count: integer().notNull(),
   message_count: integer().notNull(),
   created_at: text().notNull(),
   last_activity_at: text().notNull(),
   ended_at: text(),
-  /** Of a root: what outside text its tree has read, a sentence; null: none. */
+  /** At a root: which outside text its tree has read, as a sentence; null: none. */
   outside: text(),
-  /** Model calls that cost something that is not known, its own and those of all below it. */
+  /** Number of model calls with an unknown price, of this session and all below it. */
   calls_without_price: integer().notNull().default(0),
   /**
-   * The session in whose working copy it works: itself, or the one that handed the work on. Null: its run's, or a folder
-   * of its own.
+   * The session in whose working copy this one works: itself, or the one that gave it the work. Null: it works in its
+   * run's working copy, or in a folder of its own.
    */
   work_id: text(),
-  /** Of the session whose working copy it is; with the columns below as in `runs`. */
+  /** Set for the session that owns the working copy; this column and those below as in `runs`. */
   branch: text(),
   base_commit: text(),
   workspace_notice: text(),
@@ -82,19 +82,19 @@ export const sessions = sqliteTable("sessions", {
   merged_head: text(),
 });
 
-/** System prompts, each text once. */
+/** System prompts; each text is stored once. */
 export const prompts = sqliteTable("prompts", {
   /** Digest of the text. */
   id: text().primaryKey(),
   text: text().notNull(),
 });
 
-/** What a model call was about to cost at least, should nothing be heard of it again. */
+/** The least that a model call may have cost if its reply is never stored. */
 interface CallUnderWay {
   model: string;
   purpose: "turn" | "summary" | "title";
   input_tokens: number;
-  /** Of the prompt alone; null: unknown. */
+  /** Cost of the prompt only; null: unknown. */
   cost_usd: number | null;
 }
 
@@ -106,46 +106,49 @@ export const executions = sqliteTable("executions", {
   /** Row id of the step's attempt (`step_…`). */
   step_row_id: text(),
   status: text().$type<ExecutionStatus>().notNull(),
-  /** While queued: it goes into the running reply, if there is one that continues. */
+  /** While queued: the input is added to the running reply if that continues. */
   steers: integer({ mode: "boolean" }).notNull(),
   /** Taken before others of its session. */
   urgent: integer({ mode: "boolean" }).notNull(),
   /** Id that its input has, or will have, as a message. */
   message_id: text().notNull(),
   input: text({ mode: "json" }).$type<InputPart[]>().notNull(),
-  /** What it runs, of a kind that works without a model. */
+  /** The command to run, for kinds that work without a model. */
   command: text({ mode: "json" }).$type<CommandLine | null>(),
-  /** Assembled at the first start and kept, so that a resumed execution continues with the same words. */
+  /**
+   * The system prompt, assembled at the first start and stored, so that a resumed execution continues with the same
+   * text.
+   */
   prompt_id: text(),
   contract: text({ mode: "json" }).$type<Contract>().notNull(),
   skills: text({ mode: "json" }).$type<string[]>().notNull(),
-  /** Asked for; the one used is in `model`. */
+  /** Model that was requested; `model` is the one used. */
   wanted_model: text(),
   model: text(),
   timeout_seconds: integer().notNull(),
-  /** Process that works on it; the holder of the data folder's lock knows that any other is dead. */
+  /** Process that works on it. Whoever holds the data folder's lock knows that every other process is dead. */
   lease_owner: text(),
-  /** Not taken up before this time, ms since the epoch (back-off). */
+  /** Earliest time to take it, ms since the epoch (back-off). */
   not_before: integer().notNull(),
-  /** While queued or taken up again: what it waits for besides its turn, for people. */
+  /** What it waits for besides its turn, in words for people; also while it runs again. */
   waits_for: text(),
-  /** Of its time since the start, what it waited for the machine, ms; a wait that is not over counts from `waiting_since`. */
+  /** Milliseconds since the start that it spent waiting; a wait that is not over is counted from `waiting_since`. */
   waited_ms: integer().notNull().default(0),
-  /** Milliseconds since the epoch. */
+  /** When the current wait began, ms since the epoch. */
   waiting_since: integer(),
-  /** Waits for a provider's quota or a person's answer until then, ms since the epoch. */
+  /** When its wait for a provider's quota or a person's answer ends, ms since the epoch. */
   provider_until: integer(),
-  /** The model call that is under way. */
+  /** The model call in progress. */
   calling: text({ mode: "json" }).$type<CallUnderWay | null>(),
-  /** What the program of an external agent calls its session. */
+  /** Id of the session that an external agent's program keeps. */
   harness_session: text(),
-  /** It has been asked to end. */
+  /** Set when the execution was asked to end. */
   stop: text().$type<"cancel" | "interrupt">(),
   turns: integer().notNull(),
   cost_nano: integer().notNull(),
   tokens: integer().notNull(),
   outputs: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
-  /** Of a success: the agent called `complete`, or its words alone are the result. */
+  /** For a success: whether the agent called `complete`, or its text alone is the result. */
   ended_by: text().$type<"complete" | "text">(),
   /** Last text of the agent. */
   text: text().notNull(),
@@ -153,7 +156,7 @@ export const executions = sqliteTable("executions", {
   created_at: text().notNull(),
   started_at: text(),
   finished_at: text(),
-  /** Of its model calls. */
+  /** Number of its model calls without a known price. */
   calls_without_price: integer().notNull().default(0),
 });
 
@@ -161,17 +164,17 @@ export const messages = sqliteTable(
   "messages",
   {
     session_id: partOf(() => sessions.id),
-    /** From 0, without gap. */
+    /** From 0, without gaps. */
     seq: integer().notNull(),
     id: text().notNull(),
     execution_id: text().notNull(),
-    /** `note`: the engine's words to the model. `summary`: stands for every message up to `covers_to`. */
+    /** `note`: the engine's text for the model. `summary`: replaces every message up to `covers_to`. */
     role: text().$type<"user" | "assistant" | "note" | "summary">().notNull(),
     content: text({ mode: "json" }).$type<MessagePart[]>().notNull(),
-    /** Of a reply: how it ended. */
+    /** For a reply: how it ended. */
     finish: text().$type<FinishReason>(),
     covers_to: integer(),
-    /** Taken back: still to be read by people, not by the model. */
+    /** Taken back: people can still read it, the model cannot. */
     withdrawn: integer({ mode: "boolean" }).notNull(),
     created_at: text().notNull(),
   },
@@ -182,7 +185,7 @@ export const toolCalls = sqliteTable(
   "tool_calls",
   {
     session_id: partOf(() => sessions.id),
-    /** The reply that asked for it. */
+    /** Position of the message that asked for the call. */
     seq: integer().notNull(),
     position: integer().notNull(),
     execution_id: text().notNull(),

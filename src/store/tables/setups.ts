@@ -1,4 +1,4 @@
-/** What set-ups of projects' code left. */
+/** Results of the setups of projects' code. */
 import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { partOf } from "./part-of.ts";
 import { projects } from "./projects.ts";
@@ -7,18 +7,18 @@ export const projectSetups = sqliteTable(
   "project_setups",
   {
     project_id: partOf(() => projects.id),
-    /** Of everything that it depends on: image, command, variables, contents of lock files. */
+    /** Hash of everything that the setup depends on: image, command, variables, contents of lock files. */
     key: text().notNull(),
-    /** Of what the environment says alone: sandboxes take the newest of the recipe that holds. */
+    /** Hash of the environment's own description. Sandboxes use the newest setup that has the current recipe. */
     recipe: text().notNull(),
     state: text().$type<"ready" | "failed">().notNull(),
-    /** Null: it failed, or there was nothing to set up. */
+    /** Null: the setup failed, or there was nothing to set up. */
     image: text(),
     image_bytes: integer().notNull(),
-    /** JSON: names of the images that the steps of a Dockerfile left. */
+    /** JSON list of the images that the steps of a Dockerfile produced. */
     steps: text().notNull().default("[]"),
     commit_id: text().notNull(),
-    /** Null: it took too long, or wrote too much. */
+    /** Null: the setup took too long, or wrote too much. */
     exit_code: integer(),
     log: text().notNull(),
     seconds: real().notNull(),
@@ -28,9 +28,9 @@ export const projectSetups = sqliteTable(
     check_exit_code: integer(),
     check_log: text(),
     check_commit: text(),
-    /** Fingerprint of the services that it ran beside. */
+    /** Fingerprint of the services that ran during the check. */
     check_beside: text(),
-    /** Null: it was not run, or there is none. */
+    /** Null: the check was not run, or there is none. */
     checked_at: text(),
   },
   (table) => [primaryKey({ columns: [table.project_id, table.key] })],

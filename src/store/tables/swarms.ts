@@ -7,16 +7,19 @@ export type SwarmStatus = "running" | "succeeded" | "failed" | "cancelled";
 export type SwarmTaskStatus = "pending" | "ready" | "running" | "succeeded" | "failed" | "skipped" | "cancelled";
 
 export const swarms = sqliteTable("swarms", {
-  /** That of its session, with another prefix. */
+  /** The id of its session, with another prefix. */
   id: text().primaryKey(),
-  /** Nothing works in it: it owns the budget, and the tasks' sessions are below it. */
+  /** The swarm's session. No agent works in it: it owns the budget, and the tasks' sessions are below it. */
   session_id: partOf(() => sessions.id),
   status: text().$type<SwarmStatus>().notNull(),
-  /** It is being ended: no task begins, and this is its status once the running ones have stopped. */
+  /**
+   * Set while the swarm is being ended: no task begins, and the swarm gets this status once its running tasks have
+   * stopped.
+   */
   stop: text().$type<"failed" | "cancelled">(),
   error: text({ mode: "json" }).$type<RowError | null>(),
   max_concurrent: integer().notNull(),
-  /** Tasks of the longest chain. */
+  /** Number of tasks in the longest dependency chain. */
   max_depth: integer().notNull(),
   on_failure: text().$type<"skip_dependents" | "cancel_all">().notNull(),
   timeout_seconds: integer().notNull(),
@@ -30,7 +33,7 @@ export const swarmTasks = sqliteTable(
   "swarm_tasks",
   {
     swarm_id: partOf(() => swarms.id),
-    /** In the request, from 0. */
+    /** Position in the request, from 0. */
     position: integer().notNull(),
     key: text().notNull(),
     title: text().notNull(),
@@ -38,12 +41,12 @@ export const swarmTasks = sqliteTable(
     agent_id: text().notNull(),
     model: text(),
     timeout_seconds: integer(),
-    /** Keys. */
+    /** Keys of other tasks. */
     depends_on: text({ mode: "json" }).$type<string[]>().notNull(),
-    /** `ready` with a session: it waits for a place among what the server works on. */
+    /** `ready` with a session means that it waits for a free slot of the server. */
     status: text().$type<SwarmTaskStatus>().notNull(),
     session_id: text(),
-    /** Why it has no session, or did not succeed. */
+    /** Why the task has no session, or did not succeed. */
     error: text({ mode: "json" }).$type<RowError | null>(),
     started_at: text(),
     finished_at: text(),

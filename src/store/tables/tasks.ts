@@ -1,4 +1,4 @@
-/** Tasks of projects, what they depend on, what happened to them, and the stages that work of a kind goes through. */
+/** Tasks of projects, their dependencies and history, and the stages that each type of work goes through. */
 import { type AnySQLiteColumn, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { partOf } from "./part-of.ts";
 import { projects } from "./projects.ts";
@@ -9,21 +9,21 @@ export const tasks = sqliteTable("tasks", {
   title: text().notNull(),
   description: text().notNull(),
   status: text().notNull(),
-  /** Status to go back to when what blocks it is gone; null unless it was blocked by a rule. */
+  /** Status to return to when nothing blocks the task any more; null unless a rule blocked it. */
   blocked_from: text(),
-  /** 0 (p0, first) to 3. */
+  /** 0 (p0, most urgent) to 3. */
   priority: integer().notNull(),
   work_type: text({
     enum: ["feature", "bugfix", "test", "refactor", "docs", "infrastructure", "design", "custom"],
   }),
   assigned_agent: text(),
-  /** ms since the epoch; null: nobody has claimed it. */
+  /** Milliseconds since the epoch; null: nobody has claimed the task. */
   lease_until: integer(),
   parent_id: text().references((): AnySQLiteColumn => tasks.id, { onDelete: "set null" }),
   discovered_from: text().references((): AnySQLiteColumn => tasks.id, { onDelete: "set null" }),
   tags: text({ mode: "json" }).$type<string[]>().notNull(),
   estimate_hours: real(),
-  /** Order within its status, growing; not unique. */
+  /** Sort key within its status, increasing; not unique. */
   position: integer().notNull(),
   branch: text(),
   run_id: text(),
@@ -33,9 +33,9 @@ export const tasks = sqliteTable("tasks", {
   created_at: text().notNull(),
   updated_at: text().notNull(),
   finished_at: text(),
-  /** Why its words may be outside text, a sentence; null: a person wrote or confirmed them. */
+  /** Why its texts may be outside text, as a sentence; null: a person wrote or confirmed them. */
   outside: text(),
-  /** The run whose claim it is, else the root of the tree of sessions; null: a person's. */
+  /** The run that claimed it, or else the root of the session tree; null: a person's claim. */
   claimed_by: text(),
 });
 
@@ -52,7 +52,7 @@ export const taskHistory = sqliteTable("task_history", {
   id: integer().primaryKey({ autoIncrement: true }),
   task_id: partOf(() => tasks.id),
   at: text().notNull(),
-  /** Who did it: a user's id, an execution, `rule` for what follows from another change. */
+  /** Who changed it: a user's id, an execution, or `rule` for what follows from another change. */
   actor: text().notNull(),
   change: text().notNull(),
   from_status: text(),
@@ -74,7 +74,7 @@ export const workflowPolicies = sqliteTable("workflow_policies", {
   updated_at: text().notNull(),
 });
 
-/** The ids that tasks have in the index of their texts; written by the database with each task. */
+/** Row ids of tasks in the index of their texts; the database adds a row with each task. */
 export const taskTexts = sqliteTable("task_texts", {
   id: integer().primaryKey(),
   task_id: partOf(() => tasks.id),

@@ -1,4 +1,4 @@
-/** One row per model call, and which budget notices were given. */
+/** Model calls, one row each, and which budget notices were given. */
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const llmCalls = sqliteTable("llm_calls", {
@@ -9,7 +9,7 @@ export const llmCalls = sqliteTable("llm_calls", {
   session_id: text(),
   project_id: text(),
   user_id: text(),
-  /** `turn`, `summary`, `embedding`, …: what the call was for. */
+  /** What the call was for: `turn`, `summary`, `embedding`, … */
   purpose: text().notNull(),
   provider: text().notNull(),
   model: text().notNull(),
@@ -19,7 +19,7 @@ export const llmCalls = sqliteTable("llm_calls", {
   cache_read_tokens: integer().notNull(),
   cache_write_tokens: integer().notNull(),
   reasoning_tokens: integer().notNull(),
-  /** Estimated from the texts: the provider gave no counts, or impossible ones. */
+  /** True when the counts were estimated from the texts because the provider gave none, or impossible ones. */
   estimated: integer({ mode: "boolean" }).notNull(),
   /** Billionths of a US dollar; null when the price is unknown. Whole numbers, so that sums are exact. */
   cost_nano: integer(),
@@ -33,7 +33,7 @@ export const llmCalls = sqliteTable("llm_calls", {
   created_at: text().notNull(),
 });
 
-/** What was announced once: scope, subject, period, limit and kind, joined. */
+/** Notices that were given once; the key joins scope, subject, period, limit and kind. */
 export const budgetNotices = sqliteTable("budget_notices", { key: text().primaryKey(), created_at: text().notNull() });
 
 const sums = {
@@ -44,18 +44,18 @@ const sums = {
   cache_read_tokens: integer().notNull(),
   cache_write_tokens: integer().notNull(),
   reasoning_tokens: integer().notNull(),
-  /** Of the calls whose price is known, billionths of a US dollar. */
+  /** Cost in billionths of a US dollar of the calls with a known price. */
   cost_nano: integer().notNull(),
   calls_without_price: integer().notNull(),
 };
 
-/** What a day's calls add up to. Kept when the calls themselves are removed. */
+/** Sums of a day's calls. They are kept when the calls themselves are removed. */
 export const usageDays = sqliteTable(
   "usage_days",
   {
     /** `2026-05-01`, UTC. */
     day: text().notNull(),
-    /** `nobody` where the calls belong to no user. */
+    /** `nobody` for calls without a user. */
     user_id: text().notNull(),
     agent_id: text().notNull(),
     provider: text().notNull(),
@@ -65,7 +65,7 @@ export const usageDays = sqliteTable(
   (t) => [primaryKey({ columns: [t.day, t.user_id, t.agent_id, t.provider, t.model] })],
 );
 
-/** What an hour's calls add up to. */
+/** Sums of an hour's calls. */
 export const usageHours = sqliteTable(
   "usage_hours",
   {
@@ -77,14 +77,14 @@ export const usageHours = sqliteTable(
   (t) => [primaryKey({ columns: [t.hour, t.user_id] })],
 );
 
-/** What a day's calls add up to for each project. */
+/** Sums of a day's calls for each project. */
 export const usageProjects = sqliteTable(
   "usage_projects",
   {
     day: text().notNull(),
-    /** `nobody` where the calls belong to no user. */
+    /** `nobody` for calls without a user. */
     user_id: text().notNull(),
-    /** Empty where a call belongs to none. */
+    /** Empty for calls without a project. */
     project_id: text().notNull(),
     calls: integer().notNull(),
     cost_nano: integer().notNull(),

@@ -1,9 +1,9 @@
-/** Agents' own voice settings, and every piece of speech that was asked for. */
+/** Agents' own voice settings, and every request for speech. */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const agentTtsSettings = sqliteTable("agent_tts_settings", {
   agent_id: text().primaryKey(),
-  /** The fields that the agent sets itself. */
+  /** The settings that the agent overrides. */
   own: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
   updated_at: text().notNull(),
 });
@@ -16,7 +16,7 @@ export const ttsCalls = sqliteTable("tts_calls", {
   voice_id: text(),
   characters: integer().notNull(),
   bytes: integer().notNull(),
-  /** 1e-9 USD; null when unknown. */
+  /** Billionths of a US dollar; null when unknown. */
   cost_nano: integer(),
   cached: integer({ mode: "boolean" }).notNull(),
   duration_ms: integer().notNull(),

@@ -2,9 +2,9 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const workspaceSizes = sqliteTable("workspace_sizes", {
-  /** Of the folder: the id of a run or a session. */
+  /** Name of the folder: the id of a run or a session. */
   name: text().primaryKey(),
-  /** Whose it is; null: nobody's. */
+  /** The user it belongs to; null: nobody. */
   user_id: text(),
   files: integer().notNull(),
   bytes: integer().notNull(),

@@ -1,4 +1,4 @@
-/** The schema of the first migration, a file for each area as in `../../tables`, which says what columns mean. */
+/** The schema of the first migration, one file per area as in `../../tables`, where the columns are documented. */
 import accounts from "./accounts.sql" with { type: "text" };
 import admin from "./admin.sql" with { type: "text" };
 import agents from "./agents.sql" with { type: "text" };
