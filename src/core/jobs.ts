@@ -4,6 +4,7 @@
  * repeatable: it checks what is already done before it acts.
  */
 import type { Static, TSchema } from "@sinclair/typebox";
+import { HOUR_MS } from "./clock.ts";
 
 export const JOB_STATES = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
 type JobState = (typeof JOB_STATES)[number];
@@ -79,3 +80,16 @@ export const defineJob = <Schema extends TSchema, Result extends JobResult = Job
   run: JobDefinition<Schema, Result>["run"],
   options: JobOptions<Static<Schema>, Result> = {},
 ): JobDefinition<Schema, Result> => ({ ...options, kind, payload, run });
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = HOUR_MS;
+
+/** The shortest wait before the next attempt, in ms: 1 s after the first failure, then 4 s, 16 s … up to an hour. */
+export const waitAfter = (failures: number): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 4 ** (failures - 1));
+
+/** The number of attempts whose waits add up to at least `ms`. */
+export function attemptsOver(ms: number): number {
+  let attempts = 1;
+  for (let waited = 0; waited < ms; attempts++) waited += waitAfter(attempts);
+  return attempts;
+}

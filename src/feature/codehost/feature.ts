@@ -29,12 +29,8 @@ import { createRules } from "./rules.ts";
 import { runWorkRoutes } from "./run-routes.ts";
 import { createRunWork } from "./run-work.ts";
 import { createStart, type Work } from "./start.ts";
-import { defineSync } from "./sync.ts";
+import { defineSync, HOST_ATTEMPTS } from "./sync.ts";
 
-/**
- * Attempts of one delivery. The waits between them grow from a second to an hour, and add up to five to seven hours.
- */
-const ATTEMPTS = 12;
 const PARALLEL = 4;
 /**
  * Days for which deliveries are kept to detect replays. A replay of an older one is acted on again, but by what the
@@ -195,7 +191,7 @@ function defineDelivery(deliveries: () => Deliveries, react: React) {
     },
     {
       parallel: PARALLEL,
-      attempts: ATTEMPTS,
+      attempts: HOST_ATTEMPTS,
       outward: true,
       exclusive: ({ delivery_id }) => deliveries().find(delivery_id)?.repository ?? delivery_id,
       // Runs in the transaction that ends the job, so that both take one write to the disk.

@@ -4,8 +4,9 @@
  */
 import { Type as t } from "@sinclair/typebox";
 import type { CodeHost } from "../../adapter/codehost/code-host.ts";
+import { DAY_MS } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
-import { defineJob } from "../../core/jobs.ts";
+import { attemptsOver, defineJob } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { oneLine } from "../../core/outside-text.ts";
 import { isRunEnd } from "../../core/run-states.ts";
@@ -31,8 +32,8 @@ interface SyncDeps extends Pick<Core, "store" | "masking"> {
   pageOf(runId: string): string;
 }
 
-/** Attempts of one update. The waits between them grow from a second to an hour, and add up to five to seven hours. */
-const ATTEMPTS = 12;
+/** Attempts of a job that needs the code host. A host that is down for a day is waited for. */
+export const HOST_ATTEMPTS = attemptsOver(DAY_MS);
 const PARALLEL = 4;
 const OUTPUT_CHARACTERS = 10_000;
 
@@ -55,7 +56,7 @@ export function defineSync(deps: SyncDeps) {
     },
     {
       parallel: PARALLEL,
-      attempts: ATTEMPTS,
+      attempts: HOST_ATTEMPTS,
       outward: true,
       exclusive: ({ run_id }) => run_id,
       ended({ payload: { run_id }, state, error }) {

@@ -13,7 +13,7 @@ import { CONTAINERS_USED, facts } from "../../store/tables/foundation.ts";
 import { skep } from "../../testing/command.ts";
 import { checkBounds, checkEngine, checkGit, checkServer, type Engine } from "./machine.ts";
 import { amount, limitText, type Report } from "./model.ts";
-import { checkSecrets } from "./secrets.ts";
+import { checkSecrets, SEALED } from "./secrets.ts";
 import { checkDatabase, checkFolder, checkKeys, wereContainersUsed } from "./storage.ts";
 
 let folder: string;
@@ -103,6 +103,29 @@ describe("secrets", () => {
       remedy: expect.stringContaining("right key"),
     });
     expect(JSON.stringify(finding)).not.toContain("canary");
+    store.close();
+  });
+
+  test("are looked for in every column of the database that holds sealed values", () => {
+    const store = openStore({ path: databasePath(folder), clock: systemClock });
+    const columns = store.sqlite
+      .prepare<unknown[], { place: string }>(
+        `SELECT tables.name || '.' || columns.name AS place FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
+         WHERE tables.type = 'table' AND ('_' || columns.name || '_') LIKE '%~_sealed~_%' ESCAPE '~'`,
+      )
+      .all()
+      .map(({ place }) => place);
+    const checked = SEALED.map(([, table, column]) => `${table}.${column}`);
+    const nobodys = ["auth_sessions.id_token_sealed", "replaced_secrets.sealed"];
+    expect(columns.toSorted()).toEqual([...checked, ...nobodys].toSorted());
+    const key = "ab".repeat(32);
+    const sealer = createSealer(() => keyFromText(key));
+    store.sqlite
+      .prepare("INSERT INTO settings VALUES ('codehost', ?, '2026-01-01T00:00:00.000Z', 'admin')")
+      .run(JSON.stringify({ kind: "github", sealed: sealer.seal("{}") }));
+    expect(checkSecrets(config({ SECRET_ENCRYPTION_KEY: "cd".repeat(32) }))).toMatchObject({
+      detail: "1 of 1 cannot be opened: the connection to the code host",
+    });
     store.close();
   });
 });

@@ -21,7 +21,7 @@ export interface DoctorDeps {
 
 export function createDoctor({ config, engine, gitVersion, server }: DoctorDeps) {
   return {
-    /** Changes nothing. Problems are findings in the report; they are never thrown. */
+    /** Changes no data of the user. Problems are findings in the report; they are never thrown. */
     async examine(): Promise<Report> {
       const { data } = config;
       const cache = join(data, "cache");

@@ -1,8 +1,8 @@
 /** What becomes of a job: how its row changes, and what is published of it. */
-import { HOUR_MS, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
-import type { JobDefinition, JobReport, JobResult } from "../../core/jobs.ts";
+import { type JobDefinition, type JobReport, type JobResult, waitAfter } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masker } from "../../core/masking.ts";
 import type { Core } from "../feature.ts";
@@ -24,11 +24,8 @@ type JobEnd =
   | { state: "cancelled" };
 
 export const INTERRUPTED = { code: "interrupted", message: "The server stopped before it was done." };
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = HOUR_MS;
-/** Before the next try: 1 s, 4 s, 16 s … up to an hour, each up to a quarter longer so that many do not come at once. */
-const waitAfter = (failures: number): number =>
-  Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 4 ** (failures - 1)) * (1 + Math.random() / 4);
+/** Waits get up to a quarter longer, so that many jobs that failed together do not come again at once. */
+const spread = (ms: number): number => ms * (1 + Math.random() / 4);
 
 const refsOf = (row: JobRow) => ({
   project_id: row.project_id ?? undefined,
@@ -80,7 +77,7 @@ export function createOutcomes({ store, rows, clock, log, masker, definitionOf, 
     if (!known) log.error({ err: error, job: row.id, kind: row.kind }, "job failed");
     const final = known !== undefined && known.status < 500;
     if (!final && failures < (definition.attempts ?? 1)) {
-      const run_at = Math.ceil(clock.now() + waitAfter(failures));
+      const run_at = Math.ceil(clock.now() + spread(waitAfter(failures)));
       const detail = masker.text(known?.detail ?? "It failed and is tried again.");
       change(row.id, { state: "queued", failures, run_at, detail });
       return;

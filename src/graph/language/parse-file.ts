@@ -17,12 +17,12 @@ export function sourceText(bytes: Uint8Array): string {
 }
 
 /** A text shorter than this is not taken for machine-made because of its long lines. */
-const MAX_LINE = 20_000;
+const MIN_MACHINE_MADE = 20_000;
 
 /** Whether a text was made by a machine: minified, packed or binary. */
 export function isMachineMade(text: string): boolean {
   if (text.length > 4096 && text.indexOf("\u0000") !== -1) return true;
-  if (text.length < MAX_LINE) return false;
+  if (text.length < MIN_MACHINE_MADE) return false;
   const head = text.slice(0, 100_000);
   let lines = 1;
   for (let at = head.indexOf("\n"); at !== -1; at = head.indexOf("\n", at + 1)) lines++;

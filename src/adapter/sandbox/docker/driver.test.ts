@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { chown, mkdir, stat, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type Docker from "dockerode";
-import { Problem } from "../../../core/errors.ts";
+import { Problem, unavailable } from "../../../core/errors.ts";
 import { dockerForTests, testImage } from "../../../testing/docker-image.ts";
 import { expectLockedDown } from "../../../testing/lock-down.ts";
 import { isRoot, lacks } from "../../../testing/parts.ts";
@@ -265,6 +265,17 @@ describe.skipIf(!docker)("a sandbox's container", () => {
       expect(await engine.containers.list([`skep.instance=${instanceId}`])).toEqual([]);
     await (await own.start()).stop();
     await Promise.all([own.end(), other.end()]);
+  });
+
+  test("an engine that stops answering while a container gets its network is waited for", async () => {
+    const gone = async () => {
+      throw unavailable("sandbox_unavailable", "Docker does not answer: ECONNREFUSED");
+    };
+    const ended = { ...engine, networks: { ...engine.networks, connect: gone } };
+    const own = sandboxFixture({ docker: ended, defaultImage: image });
+    await expect(own.start({ network: "bridge" })).rejects.toMatchObject({ status: 503, code: "sandbox_unavailable" });
+    expect(await engine.containers.list([`skep.instance=${own.instanceId}`])).toEqual([]);
+    await own.end();
   });
 
   test("with a network it reaches nothing that listens on the host's loopback, by whatever address", async () => {

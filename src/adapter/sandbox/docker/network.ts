@@ -70,8 +70,8 @@ export function createSandboxNetworks({ docker, instanceId, engine }: NetworkDep
           return connect(containerId);
         });
       } catch (error) {
-        // The driver tries again after these.
-        if (isProblem(error) && /^docker_(unavailable|not_found)$/.test(error.code)) throw error;
+        // The driver tries again after these, and work waits for an engine that does not answer.
+        if (isProblem(error) && RETRIED.has(error.code)) throw error;
         throw unguarded(messageOf(error));
       }
     },
@@ -123,6 +123,8 @@ async function makeGuard(docker: DockerClient): Promise<void> {
     },
   });
 }
+
+const RETRIED = new Set(["sandbox_unavailable", "docker_not_found"]);
 
 /** Pause (ms) and number of attempts while another instance takes or returns an address range. */
 const RANGE_MS = 100;

@@ -121,8 +121,8 @@ export class Types {
       if (label === "Function" && repo.rules(repo.fileOf(entity.symbol)).openValues)
         return this.instanceOf(entity.symbol, []);
       if (label === "Function" || label === "Method") return undefined;
-      // A variant of an enum, in a pattern that takes its fields apart.
-      if (repo.has(entity.symbol, SymbolFlag.EnumMember) && repo.childrenOf(entity.symbol))
+      // A variant of an enum. A pattern may take its fields apart.
+      if (repo.has(entity.symbol, SymbolFlag.EnumMember))
         return { kind: "instance", symbol: entity.symbol, env: undefined, open: false };
       if (label === "Const" || label === "Variable" || label === "Property") {
         // A constant that holds a class names that class: `const Alias = Class`.
