@@ -10,8 +10,8 @@ import type { SecretValues } from "./values.ts";
 export interface ReadingsDeps extends Pick<Core, "store" | "clock" | "audit"> {
   values: Pick<SecretValues, "open">;
   /**
-   * Agents that started the session, directly or indirectly. The session gets no secret that they were not granted
-   * themselves.
+   * Agents that started the session, directly or indirectly, and hand on no more than they have. The session gets no
+   * secret that they were not granted themselves.
    */
   boundsOf(sessionId: string): string[];
   /** @throws Problem 404. */
