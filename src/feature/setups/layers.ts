@@ -15,7 +15,7 @@ export interface SetupLayersDeps extends Pick<Core, "clock" | "log"> {
   jobOf(projectId: string): Job | undefined;
 }
 
-/** How long rows are kept for failed set-ups of environments that no longer apply, in days. */
+/** How long a row without an image is kept once its environment no longer applies, in days. */
 const KEPT_DAYS = 30;
 
 export function createSetupLayers({ clock, log, setUps, setups, jobOf }: SetupLayersDeps) {

@@ -150,7 +150,7 @@ export function createTasks(deps: TasksDeps) {
   };
 }
 
-/** The row of a new task, without its id, its position and its creator. */
+/** The row of a new task, except id, project, position and creator. */
 const newRow = (
   input: NewTask,
   status: string,
