@@ -64,10 +64,7 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
     const created_by_name = nameOf(created_by);
     return { id, role, state: stateOf(row), uses, max_uses, created_by, created_by_name, created_at, expires_at };
   }
-  /**
-   * Makes room for another invitation: at the limit, removes the oldest that is over. @throws Problem 409 when all are
-   * open.
-   */
+  /** At the limit, removes the oldest invitation that is over. @throws Problem 409 when all are open. */
   function assertRoom(projectId: string): void {
     const all = rows.list([{ project_id: projectId }], { order: "id" });
     if (all.length < LIMITS.projectInvitations) return;
@@ -114,10 +111,7 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
       const where = [{ project_id: projectId }, readable(caller, WHOSE.project_invitations)];
       return listById(rows.page(where, page), page, present);
     },
-    /**
-     * The answer holds the token, which is shown only here. @throws Problem 403 for a role above the caller's own, 404,
-     * 409 for a personal project or too many invitations.
-     */
+    /** The answer holds the token. @throws Problem 403 role above one's own, 404, 409 personal project or too many. */
     create: (
       projectId: string,
       { role = "contributor", days = DAYS, max_uses = 1 }: InvitationCreate,
@@ -149,10 +143,7 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
         tx.emit(invitationsChanged, { project_id: projectId, data: { change: "created" } });
         return { ...present(row), token };
       }),
-    /**
-     * Revoking an invitation again changes nothing. @throws Problem 403 for an invitation to a role above the caller's
-     * own, 404.
-     */
+    /** May be repeated. @throws Problem 403 for an invitation to a role above the caller's, 404. */
     revoke: (projectId: string, id: string, caller: Caller): void =>
       store.write((tx) => {
         assertProject(projectId);
@@ -172,10 +163,7 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
       const { project_id, role, created_by, expires_at } = row;
       return { project_id, project_name: name, role, invited_by: nameOf(created_by), expires_at, is_member };
     },
-    /**
-     * Joins the project. A member with that role or a higher one keeps it, and the invitation is not used up. @throws
-     * Problem as `read`.
-     */
+    /** A member with that role or a higher one keeps it, and nothing is used up. @throws Problem as `read`. */
     accept: (token: string, caller: Caller): Joined => {
       const { row, name, userId } = find(token, caller);
       const { id, project_id, role, created_by } = row;
@@ -191,10 +179,7 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
       });
     },
     prune: (before: number): boolean => removeOld(store, "project_invitations", "expires_at < ?", timestamp(before)),
-    /**
-     * Deletes the invitations of a deleted account, because nobody answers for them any more. Joins the transaction
-     * that deletes the account.
-     */
+    /** Deletes invitations of a deleted account, for which nobody answers now. Joins the deleting transaction. */
     handOver: (from: string): void => void rows.remove({ created_by: from }),
   };
 

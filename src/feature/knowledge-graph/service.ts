@@ -148,9 +148,7 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps) {
       if (workspace.state !== "ready") return plain;
       return client.project(deps.placeOf(projectId), (ask) => orIndexed(projectId, plain, ask));
     },
-    /**
-     * The version of a project's index: its commit and number, different after each index. Undefined before the first.
-     */
+    /** The version of a project's index: commit and number, new after each index. Undefined before the first. */
     version: deps.versionOf,
     /**
      * Finds symbols in the indexes of the projects that the asker sees, by words of names and paths. @param limit most

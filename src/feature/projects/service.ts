@@ -102,10 +102,7 @@ export function createProjects(deps: ProjectsDeps) {
         return begin(row);
       });
     },
-    /**
-     * @throws Problem 409 when the name is taken or another repository is already cloned; 422 for a branch that the
-     * clone lacks.
-     */
+    /** @throws Problem 409 name taken, or another repository already cloned; 422 for a branch that the clone lacks. */
     async update(id: string, { repository, columns, trusted, ...fields }: ProjectUpdate): Promise<Project> {
       const board = columns === undefined ? {} : { columns: columns && boardOf(columns) };
       const source = repository === undefined ? undefined : sourceOf(repository);

@@ -59,10 +59,7 @@ export function createPulses(deps: PulsesDeps) {
   const assertAgent = (id: string): void => {
     if (!deps.agentExists(id)) throw notFound("agent");
   };
-  /**
-   * @throws Problem 404 for an unknown agent, unless routines were found: those stay reachable after the agent's file
-   * is gone.
-   */
+  /** @throws Problem 404 for an unknown agent, unless routines were found: they outlive the agent's file. */
   const assertKnown = (agentId: string, found: number): void => {
     if (found === 0) assertAgent(agentId);
   };
@@ -175,8 +172,7 @@ export function createPulses(deps: PulsesDeps) {
     /** Passes a deleted user's routines on to the heir. Joins the deleting transaction. */
     handOver(from: string, to: string | null): void {
       for (const row of rows.ofUser(from)) {
-        // The routine is stopped: its instructions are another person's and must not act for the heir before the heir
-        // agrees.
+        // It stops: another person's instructions must not act for the heir before the heir agrees.
         endWork(row.id);
         let name = row.name;
         for (let copy = 2; rows.isTaken(row.agent_id, to, name, row.id); copy++) name = `${row.name} (${copy})`;

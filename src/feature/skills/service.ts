@@ -109,9 +109,7 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
       yield;
     }
   }
-  /**
-   * Names of the skills that count in everybody's work, by agent. Agents without skills of their own share one list.
-   */
+  /** Names of skills that count in everybody's work, by agent. Agents without own skills share one list. */
   const namesFor = (isNamed: (skill: SkillFile) => boolean): ((agentId: string) => string[]) => {
     const namesIn = (skills: readonly SkillFile[]) => skills.flatMap((one) => (isNamed(one) ? [one.name] : []));
     const shared = oncePerSnapshot(folder, () => namesIn(everybodysFor(EVERYBODY)));
@@ -121,9 +119,7 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
   return {
     /** All skills of both levels, or those that one agent sees. @throws Problem 404 for an unknown agent. */
     list,
-    /**
-     * Reads all skills of all agents or of one, a few files before each `yield`, so that other work runs in between.
-     */
+    /** Reads all skills of all agents or of one, a few files before each `yield`, to let other work run. */
     look,
     /** Lists skills as `list` does, and lets other work run while the files are read. */
     listInTurns: (page: Page, reader: SkillReader, agentId?: string): Promise<ListAnswer<Skill>> =>
@@ -140,9 +136,7 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
       if (!skill) throw notFound("skill");
       return present(skill);
     },
-    /**
-     * The skill on exactly that level, for changing it. @throws Problem 404, 403 for a skill that belongs to everybody.
-     */
+    /** The skill on exactly that level, for changing it. @throws Problem 404, 403 when it belongs to everybody. */
     own: (name: string, reader: SkillReader, agentId?: string): Skill => present(findForChange(name, reader, agentId)),
     /** @throws Problem 409 when the name is taken on that level, 422, 404 for an unknown agent. */
     create: (input: SkillCreate): Skill => folder.snapshot(() => create(input)),
