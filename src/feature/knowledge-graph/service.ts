@@ -118,8 +118,9 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps) {
       return jobs.start(projectId, { force, cause: "request", userId: caller.userId });
     },
     /**
-     * Keeps an uploaded SCIP index. @returns a function that starts the index job which reads it. @throws Problem 409,
-     * 422 without a file.
+     * Keeps an uploaded SCIP index.
+     * @returns a function that starts the index job which reads it.
+     * @throws Problem 409, 422 without a file.
      */
     async receiveScip(projectId: string, file: SpooledFile | undefined, caller: Caller): Promise<() => IndexJob> {
       assertSources(find(projectId, caller));
@@ -151,8 +152,8 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps) {
     /** The version of a project's index: commit and number, new after each index. Undefined before the first. */
     version: deps.versionOf,
     /**
-     * Finds symbols in the indexes of the projects that the asker sees, by words of names and paths. @param limit most
-     * symbols.
+     * Finds symbols in the indexes of the projects that the asker sees, by words of names and paths.
+     * @param limit most symbols.
      */
     async findSymbols(words: readonly string[], limit: number, asker: Asker): Promise<FoundSymbol[]> {
       const options = { query: words.join(" "), limit: Math.min(limit * 2, 100), includeCode: false };

@@ -113,8 +113,8 @@ export function createMcp(deps: McpDeps) {
       });
     },
     /**
-     * Records the tools that an external engine reports, or asks the server for its list. @throws Problem 503 when the
-     * server does not run.
+     * Records the tools that an external engine reports, or asks the server for its list.
+     * @throws Problem 503 when the server does not run.
      */
     async setTools(id: string, { tools }: ToolsUpdate, caller: Caller): Promise<McpServer> {
       find(id);

@@ -62,7 +62,8 @@ export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps) {
       Object.fromEntries(Object.entries(values).map(([name, value]) => [name, resolvedOf(server, name, value)])),
     /**
      * Seals a client that was registered by hand; null for none. An unchanged client keeps its sealed text, so that
-     * comparisons see no change. @throws Problem 422.
+     * comparisons see no change.
+     * @throws Problem 422.
      */
     sealedClient(
       sent: OAuthClient | null,

@@ -103,8 +103,8 @@ export function createMembers({ store, audit, access }: MembersDeps) {
 
   return {
     /**
-     * Adds a member or changes their role. Joins the surrounding transaction. @throws Problem 409 for a personal or
-     * full project.
+     * Adds a member or changes their role. Joins the surrounding transaction.
+     * @throws Problem 409 for a personal or full project.
      */
     put,
     takeGroups: createMembersOfGroups({ store, access, put, drop }),

@@ -80,7 +80,8 @@ export function createConsolidation(deps: ConsolidationDeps) {
 
   /**
    * Merges a pair or records its contradiction. Both entries are read again, because an earlier merge or a person may
-   * have changed them. @returns what was done.
+   * have changed them.
+   * @returns what was done.
    */
   function judge(vault: string, keys: readonly [string, string], reader: Reader, job: RunningJob) {
     const now = timestamp(clock.now());

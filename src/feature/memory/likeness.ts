@@ -62,7 +62,8 @@ function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
 }
 
 /**
- * Takes the words of `part` out of `all` in order. @returns the words that are left; undefined when `all` lacks one.
+ * Takes the words of `part` out of `all` in order.
+ * @returns the words that are left; undefined when `all` lacks one.
  */
 function leftOver(all: readonly string[], part: readonly string[]): string[] | undefined {
   const left: string[] = [];

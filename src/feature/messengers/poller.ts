@@ -14,8 +14,8 @@ import type { Core } from "../feature.ts";
 import type { Messengers } from "./service.ts";
 
 /**
- * Handles an incoming message. Called once for each, inside the transaction, so it may only use SQL. @returns what is
- * done after the commit, if anything.
+ * Handles an incoming message. Called once for each, inside the transaction, so it may only use SQL.
+ * @returns what is done after the commit, if anything.
  */
 export type Handle = (
   messengerId: string,
@@ -65,8 +65,8 @@ export function createPoller({ store, clock, log, masking, standby, messengers, 
     if (rows.find({ id })?.account !== shown) store.write(() => rows.update({ account: shown }, { id }));
   }
   /**
-   * Handles a batch in one transaction. @returns replies to send afterwards; a crash loses them. A message that must be
-   * sent has a row (`questions.ts`).
+   * Handles a batch in one transaction.
+   * @returns replies to send afterwards; a crash loses them. A message that must be sent has a row (`questions.ts`).
    */
   function take(id: string, batch: readonly Incoming[], cursor: string | null) {
     const at = timestamp(clock.now());

@@ -210,7 +210,8 @@ function createFlows(clock: Clock) {
       flows.set(state, flow);
     },
     /**
-     * Takes a flow out of the map. @throws Problem 400 unless the flow was begun in this browser and has not expired.
+     * Takes a flow out of the map.
+     * @throws Problem 400 unless the flow was begun in this browser and has not expired.
      */
     take(slug: string, state: string, binding: string | undefined): Flow {
       const flow = flows.get(state);

@@ -32,8 +32,8 @@ interface ProgressDeps {
   nameTaken(name: string): boolean;
   pipelineExists(id: string): boolean;
   /**
-   * The address in the form in which it is stored. @throws Problem 422 for an address that no project may have:
-   * malformed, or with credentials.
+   * The address in the form in which it is stored.
+   * @throws Problem 422 for an address that no project may have: malformed, or with credentials.
    */
   repositoryAddress(text: string): string;
   pipelines(): Suggestion[];

@@ -123,8 +123,9 @@ export function createOnboardings(deps: OnboardingsDeps) {
         return shown(id, caller);
       }),
     /**
-     * Gives an onboarding up, if it has not ended. @param purge also removes its messages. @throws Problem 409
-     * `session_busy`.
+     * Gives an onboarding up, if it has not ended.
+     * @param purge also removes its messages.
+     * @throws Problem 409 `session_busy`.
      */
     abandon: (id: string, purge: boolean, caller: Caller) =>
       store.write((tx) => {

@@ -61,7 +61,7 @@ function standOf(row: RequestRow): Permit {
 export function createRequests({ store, bus, clock, masking, rows, sessions, waitMs }: RequestsDeps) {
   const now = () => timestamp(clock.now());
 
-  /** Ends a request. Its work continues, unless the request was withdrawn because the work is gone. */
+  /** Ends a request. Its work continues, unless the request was withdrawn. */
   function resolve(tx: WriteTx, row: RequestRow, change: Partial<RequestRow> & { state: PermissionState }): void {
     rows.update(row.id, { ...change, answered_at: now() });
     const by = change.answered_by ?? undefined;

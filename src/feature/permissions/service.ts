@@ -110,8 +110,8 @@ export function createPermissions({ store, clock, audit, masking, rows, requests
       return listById(found, page, presentAnswer);
     },
     /**
-     * Revokes a remembered answer, so that its rule asks again. @throws Problem 404, 403 when a caller who is no
-     * administrator revokes an agent's answer.
+     * Revokes a remembered answer, so that its rule asks again.
+     * @throws Problem 404, 403 when a caller who is no administrator revokes an agent's answer.
      */
     revoke: (id: string, caller: Caller): void =>
       store.write(() => {

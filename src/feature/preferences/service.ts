@@ -22,7 +22,8 @@ export function createPreferences({ store, clock }: PreferencesDeps) {
     /** The caller's preferences. */
     get,
     /**
-     * Sets the given names; null removes a name. @throws Problem 422 for a value that is too large, or too many names.
+     * Sets the given names; null removes a name.
+     * @throws Problem 422 for a value that is too large, or too many names.
      */
     update(changes: Preferences, caller: Caller): Preferences {
       for (const [name, value] of Object.entries(changes))

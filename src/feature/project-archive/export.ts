@@ -37,8 +37,8 @@ const lines = (rows: readonly unknown[]): string => rows.map((row) => `${JSON.st
 const whole = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
 /**
- * Reads every row of a list page by page and lets other work run in between. @throws Problem 422 beyond `most`, if
- * `tooMany` gives one.
+ * Reads every row of a list page by page and lets other work run in between.
+ * @throws Problem 422 beyond `most`, if `tooMany` gives one.
  */
 async function every<Row>(
   page: (page: Page) => { items: Row[]; next_cursor: string | null },

@@ -99,7 +99,8 @@ export function createArchiveReader(deps: ArchiveReaderDeps) {
   }
 
   /**
-   * @param file path of the archive. @throws Problem 409 when the name is taken, 422 `bad_archive`, `wrong_passphrase`.
+   * @param file path of the archive.
+   * @throws Problem 409 when the name is taken, 422 `bad_archive`, `wrong_passphrase`.
    */
   async function read(file: string, wanted: ProjectImport, caller: Caller): Promise<ImportedProject> {
     const files = await readArchive(file);

@@ -59,8 +59,8 @@ export function createWorkBranches(deps: WorkBranchesDeps) {
   const { merge, join } = createMerges({ ...deps, repositoryOf, rangeOf });
   const rowOf = (branch: string): WorkRow | undefined => works.find(workOfBranch(branch) ?? "");
   /**
-   * Whether the branch's work ended before that time and this commit of it was merged. @param before ms since the
-   * epoch.
+   * Whether the branch's work ended before that time and this commit of it was merged.
+   * @param before ms since the epoch.
    */
   const isDone = (branch: string, commit: string, before: number): boolean => {
     const work = rowOf(branch);

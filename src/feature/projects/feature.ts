@@ -103,8 +103,8 @@ export const projects = defineFeature(
         /** Brings the clone up to date in the background. @throws Problem 409. */
         fetch: updates.start,
         /**
-         * An address in the form in which a project stores it. @throws Problem 422 for an address that is unusable or
-         * holds credentials.
+         * An address in the form in which a project stores it.
+         * @throws Problem 422 for an address that is unusable or holds credentials.
          */
         repositoryAddress: (text: string) => parseRepository(text, rules).source,
         /** Undefined when there is none. */

@@ -16,8 +16,8 @@ export interface RemoteDeps extends Pick<Core, "guard"> {
 const REFUSED = /Authentication failed|could not read (Username|Password)|returned error: 40[13]/;
 
 /**
- * Runs the work, and once more with a new token when the host refuses the current one. @throws Problem 422, and
- * whatever the work throws.
+ * Runs the work, and once more with a new token when the host refuses the current one.
+ * @throws Problem 422, and whatever the work throws.
  */
 export async function withRemote<T>(
   deps: RemoteDeps,

@@ -164,8 +164,8 @@ export function createProjects(deps: ProjectsDeps) {
       await deps.discard(id);
     },
     /**
-     * Removes a project whose runs are gone, whether or not their branches were merged. Idempotent. @param actor as in
-     * the audit log.
+     * Removes a project whose runs are gone, whether or not their branches were merged. Idempotent.
+     * @param actor as in the audit log.
      */
     async erase(id: string, actor: string): Promise<void> {
       store.write(() => {
@@ -195,8 +195,8 @@ function addOwner({ store, access }: ProjectsDeps, project_id: string, user_id: 
 }
 
 /**
- * @param counts number of the project's tasks by status. @throws Problem 409 when tasks are in a status that the new
- * board lacks.
+ * @param counts number of the project's tasks by status.
+ * @throws Problem 409 when tasks are in a status that the new board lacks.
  */
 function assertRoom(columns: BoardColumn[] | null, counts: Record<string, number> = {}): void {
   const statuses = new Set((columns ?? DEFAULT_COLUMNS).flatMap((column) => column.statuses));
@@ -235,8 +235,8 @@ const notMerged = (branches: readonly string[]) =>
   );
 
 /**
- * The row's changes for a new repository. @throws Problem 409 when another repository is already cloned or being
- * cloned.
+ * The row's changes for a new repository.
+ * @throws Problem 409 when another repository is already cloned or being cloned.
  */
 function newRepository(row: ProjectRow, source: string | null | undefined): Partial<ProjectRow> {
   if (source === undefined || source === row.repository) return {};

@@ -103,7 +103,8 @@ export function createProjectSources({ git, rows, folder }: ProjectSourcesDeps) 
       readContext(git, placeOf(folder, projectId).repository, commit, place),
     head: async (projectId: string): Promise<string> => (await headOf(projectId)).commit,
     /**
-     * Writes the files of one of the project's commits as an archive, below `prefix`. @throws Problem 413, 502, 504.
+     * Writes the files of one of the project's commits as an archive, below `prefix`.
+     * @throws Problem 413, 502, 504.
      */
     archive: (
       projectId: string,

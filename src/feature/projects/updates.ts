@@ -93,7 +93,8 @@ export function createUpdates(deps: UpdatesDeps) {
   );
   /**
    * After the repository's history was rewritten, moves our default branch to the fetched one. Merges that were not
-   * pushed are left out of it; the branches of runs stay. @throws Problem 404, 409.
+   * pushed are left out of it; the branches of runs stay.
+   * @throws Problem 404, 409.
    */
   async function reset(id: string): Promise<void> {
     assertFetchable(find(id));
@@ -112,8 +113,8 @@ export function createUpdates(deps: UpdatesDeps) {
     });
   }
   /**
-   * Makes another branch the default; it must exist here or have been fetched. @throws Problem 404, 409, 422 without
-   * such a branch.
+   * Makes another branch the default; it must exist here or have been fetched.
+   * @throws Problem 404, 409, 422 without such a branch.
    */
   async function switchTo(id: string, branch: string): Promise<void> {
     const row = find(id);
@@ -147,8 +148,8 @@ export function createUpdates(deps: UpdatesDeps) {
       return store.write(() => deps.jobs.enqueue(definition, { project_id: id }, options));
     },
     /**
-     * Updates the clone before a run. @returns why that failed, for the run's record; null when it succeeded or is
-     * switched off.
+     * Updates the clone before a run.
+     * @returns why that failed, for the run's record; null when it succeeded or is switched off.
      * @throws Problem when the project requires an update before runs.
      */
     async refresh(id: string, signal: AbortSignal | undefined): Promise<string | null> {

@@ -107,7 +107,8 @@ export function createWorkspaces(deps: WorkspacesDeps) {
     },
     /**
      * Gives a session that has not begun the branch and working copy of another one, in their present state. The caller
-     * copies what no commit holds. @returns false when the other session has not begun either.
+     * copies what no commit holds.
+     * @returns false when the other session has not begun either.
      */
     async fork(from: WorkOfProject, to: WorkOfProject, signal?: AbortSignal): Promise<boolean> {
       const { project_id } = from;

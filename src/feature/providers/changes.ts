@@ -77,13 +77,13 @@ export function createProviderChanges(deps: ChangesDeps) {
 
   return {
     /**
-     * Changes the given fields, and creates a `custom-*` server. @throws Problem 404 for an unknown provider, 422 for a
-     * bad address or key.
+     * Changes the given fields, and creates a `custom-*` server.
+     * @throws Problem 404 for an unknown provider, 422 for a bad address or key.
      */
     update,
     /**
-     * Removes a provider's configuration; a custom server is removed as a whole. @throws Problem 404 for an unknown
-     * provider or when nothing is configured.
+     * Removes a provider's configuration; a custom server is removed as a whole.
+     * @throws Problem 404 for an unknown provider or when nothing is configured.
      */
     remove(id: string, caller: Caller): void {
       const entry = entryOf(id);

@@ -19,8 +19,8 @@ export interface RoutineTicksDeps extends Pick<Core, "store" | "clock"> {
   /** @throws Problem 404 for an unknown routine or another user's. */
   find(agentId: string, id: string, caller: Caller): RoutineRow;
   /**
-   * @param found number of the agent's routines that the caller sees. @throws Problem 404 when that is 0 and there is
-   * no such agent.
+   * @param found number of the agent's routines that the caller sees.
+   * @throws Problem 404 when that is 0 and there is no such agent.
    */
   assertKnown(agentId: string, found: number): void;
 }
@@ -60,8 +60,8 @@ export function createRoutineTicks(deps: RoutineTicksDeps) {
         return presentTick(rows.tick(tickId)!);
       }),
     /**
-     * Past and future ticks of an agent's routines, oldest first. @param span RFC 3339; a day back and a day ahead when
-     * absent.
+     * Past and future ticks of an agent's routines, oldest first.
+     * @param span RFC 3339; a day back and a day ahead when absent.
      */
     timeline(
       agentId: string,

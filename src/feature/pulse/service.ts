@@ -85,8 +85,8 @@ export function createPulses(deps: PulsesDeps) {
 
   return {
     /**
-     * The caller's own routines, or all for an administrator; of one agent or of all agents. @throws Problem 404 for an
-     * unknown agent.
+     * The caller's own routines, or all for an administrator; of one agent or of all agents.
+     * @throws Problem 404 for an unknown agent.
      */
     list(agentId: string | undefined, page: Page, caller: Caller): ListAnswer<PulseRoutine> {
       if (page.after !== null && !ID.test(page.after)) throw badCursor();

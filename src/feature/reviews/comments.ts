@@ -74,7 +74,8 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
   const fromHost = (id: string, hostId: string) => rows.find({ ...ofWork(id), codehost_id: hostId });
   const open = (id: string): CommentRow[] => rows.list([ofOpen(id)], { order: "path, line, id" });
   /**
-   * The line that a comment is about, with its text. @throws Problem 422 for a file or line that is not in the changes.
+   * The line that a comment is about, with its text.
+   * @throws Problem 422 for a file or line that is not in the changes.
    */
   async function lineOf(id: string, { path, line, side = "new" }: CommentCreate, caller: Caller): Promise<DiffLine> {
     const file = await fileOf(id, path, caller);
@@ -105,7 +106,8 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
       return listById(found, page, present);
     },
     /**
-     * Checks a comment's line. @returns a function that stores the comment.
+     * Checks a comment's line.
+     * @returns a function that stores the comment.
      * @throws Problem 404, 409 without a project or `too_many_comments`, 422 for a file or line that is not in the
      * diff.
      */
@@ -131,8 +133,8 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
       return () => store.write(write);
     },
     /**
-     * Stores a reviewer's comment from the code host. @returns false when it is known, or the run has too many open
-     * comments.
+     * Stores a reviewer's comment from the code host.
+     * @returns false when it is known, or the run has too many open comments.
      */
     addFromHost(run: { id: string }, { id, author, body, path, line, url }: HostComment): boolean {
       return store.write(() => {
@@ -158,8 +160,8 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
     /** Whether the work was sent back with comments that agents can answer. */
     hasSent: (id: string): boolean => rows.find(ofWork(id), isSent) !== undefined,
     /**
-     * Stores an agent's answer to a comment that its work was sent back with. A later answer replaces it. @throws
-     * Problem 404.
+     * Stores an agent's answer to a comment that its work was sent back with. A later answer replaces it.
+     * @throws Problem 404.
      */
     answer(id: string, agentId: string, { comment_id, answer }: CommentAnswer): void {
       store.write(() => {
@@ -182,7 +184,8 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
       });
     },
     /**
-     * Has the agents work again with the open comments as guidance. @throws Problem 409 `no_comments` and others; 422.
+     * Has the agents work again with the open comments as guidance.
+     * @throws Problem 409 `no_comments` and others; 422.
      */
     sendBack(workId: string, { from_step, message }: SendBack, caller: Caller): WorkRow {
       const work = reviewed.work(workId, caller);

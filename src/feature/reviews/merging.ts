@@ -86,7 +86,8 @@ export function createMerging({ store, reviewed, works, audit, branches, tasks, 
     },
     /**
      * Merges in a background job, which continues when the caller has gone away.
-     * @param waitMs how long to wait for the job. @returns the merge; its job when it takes longer.
+     * @param waitMs how long to wait for the job.
+     * @returns the merge; its job when it takes longer.
      * @throws Problem 409 `merge_conflict` with `files`, `run_active`, `session_busy`, `nothing_to_merge`,
      * `merge_cancelled`.
      */

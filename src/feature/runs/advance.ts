@@ -29,8 +29,8 @@ interface AdvanceDeps extends Pick<Core, "clock"> {
   store: RunStore;
   projectOf(run: RunRow): RunProject | null;
   /**
-   * Queues the agent's work. @param session id of the session that an earlier attempt began, or a draft of the session
-   * to open.
+   * Queues the agent's work.
+   * @param session id of the session that an earlier attempt began, or a draft of the session to open.
    */
   execute(session: string | SessionDraft, turn: TurnDraft): { id: string; session_id: string };
   endSession(sessionId: string): void;

@@ -26,7 +26,8 @@ export function createRunLimits({ rows, ...deps }: RunLimitsDeps) {
 
   /**
    * Checks limits before a run begins or begins again. Without accounts there are no limits per user.
-   * @param userId the run's owner. @throws Problem 429 `too_many_runs`, 413 `workspaces_full`.
+   * @param userId the run's owner.
+   * @throws Problem 429 `too_many_runs`, 413 `workspaces_full`.
    */
   const assertRoom = (userId: string | null): void => {
     if (userId === null) return;

@@ -105,7 +105,8 @@ interface Part {
 }
 
 /**
- * Joins overlapping parts, and then the closest ones until at most `most` are left. @param parts in the order of time.
+ * Joins overlapping parts, and then the closest ones until at most `most` are left.
+ * @param parts in the order of time.
  */
 export function joinParts(parts: readonly Part[], most: number): Part[] {
   const joinAt = (gap: number) => {

@@ -49,7 +49,8 @@ export function createSessionFiles(store: Store, folder: string) {
     },
     /**
      * Copies the files of a session into the folder of another one. The folder appears once it is complete; after a
-     * crash, the copy may begin again. @returns undefined when the folder exists already or its session is gone.
+     * crash, the copy may begin again.
+     * @returns undefined when the folder exists already or its session is gone.
      */
     async copy(from: string, to: string, options?: CopyOptions): Promise<Copied | undefined> {
       if (isFolder(to) || !isKept(to)) return undefined;

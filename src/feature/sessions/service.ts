@@ -68,8 +68,8 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
 
   return {
     /**
-     * Tries work of that run or session at once that waits for a provider's quota. @returns the number of such
-     * executions.
+     * Tries work of that run or session at once that waits for a provider's quota.
+     * @returns the number of such executions.
      */
     tryNow: (where: { runId: string } | { sessionId: string }): number =>
       store.write(({ after }) => {
@@ -148,7 +148,8 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
         if (agent_id !== undefined) for (const queued of rows.queued(id)) rows.updateExecution(queued.id, { agent_id });
       }),
     /**
-     * All messages of the session, including those that were summarized or taken back. @param from `seq` of the first.
+     * All messages of the session, including those that were summarized or taken back.
+     * @param from `seq` of the first.
      */
     transcript: (id: string, from = 0, limit = TRANSCRIPT_PAGE): TranscriptMessage[] =>
       transcript.read(id, from, limit),

@@ -162,8 +162,8 @@ export function createTranscript({ rows, statement }: Pick<Store, "rows" | "stat
         .list([{ session_id: sessionId, execution_id: executionId }, ["status IN ('requested', 'running')"]])
         .map(toCall),
     /**
-     * The last summary, and the messages after those that it covers. @param executionId limits the answer to its
-     * messages.
+     * The last summary, and the messages after those that it covers.
+     * @param executionId limits the answer to its messages.
      */
     context(sessionId: string, executionId: string | undefined): StoredMessage[] {
       const summary = lastOf("summary", sessionId, executionId);

@@ -73,8 +73,9 @@ export function createTree({ statement }: Store, rows: SessionStore) {
 
   return {
     /**
-     * Inserts a session at its place in the tree. @throws Problem 404 for an unknown parent, 409 `session_ended`,
-     * `too_deep`, `too_many_sessions`, `budget_too_small`.
+     * Inserts a session at its place in the tree.
+     * @throws Problem 404 for an unknown parent, 409 `session_ended`, `too_deep`, `too_many_sessions`,
+     * `budget_too_small`.
      */
     insert(draft: SessionDraft): SessionRow {
       const id = newId("session");
@@ -112,8 +113,8 @@ export function createTree({ statement }: Store, rows: SessionStore) {
       );
     },
     /**
-     * Charges a call to the session and to all sessions above it. @param window tokens that the model has in its
-     * context; null: unknown.
+     * Charges a call to the session and to all sessions above it.
+     * @param window tokens that the model has in its context; null: unknown.
      */
     spend(id: string, cost: CallCost, window: number | null): void {
       statement(SPEND).run({ ...cost, window, id });

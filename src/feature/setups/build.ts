@@ -115,7 +115,8 @@ function baseIn({ baseOf }: ImageBuilds, images: BuildWanted["images"], name: st
 }
 
 /**
- * Plans the build again. When it was accepted, the settings inside its base images were not known. @throws Problem 422.
+ * Plans the build again. When it was accepted, the settings inside its base images were not known.
+ * @throws Problem 422.
  */
 function planAgain({ text, args, dockerfile }: Build, baseOf?: (image: string) => BaseImage): BuildPlan {
   try {

@@ -63,8 +63,8 @@ export function createAgentSkills({ folder, files, seenBy, create }: AgentSkills
     },
     /**
      * Writes a skill of the agent, for its user's work alone.
-     * @param outside why it may repeat outside text; undefined when it may not. @throws Problem 409 when the name is
-     * taken, 422.
+     * @param outside why it may repeat outside text; undefined when it may not.
+     * @throws Problem 409 when the name is taken, 422.
      */
     createSkill(
       { agentId, userId, id }: SkillUser & { id: string },

@@ -99,7 +99,8 @@ export function createStorage({ store, limits, hasAccounts }: StorageDeps) {
     },
     fullWorkspaces,
     /**
-     * Called before a run or session begins, and before an ended one continues. @throws Problem 413 `workspaces_full`.
+     * Called before a run or session begins, and before an ended one continues.
+     * @throws Problem 413 `workspaces_full`.
      */
     assertWorkspaces(userId: string | null): void {
       const full = fullWorkspaces(userId);

@@ -93,7 +93,8 @@ export function createTranscripts({ rows }: Pick<Store, "rows">) {
     void expectReadable(caller, WHOSE.sessions, known.find({ id }), "session");
   return {
     /**
-     * The whole stored output of a tool call. @throws Problem 404 when session or call is unknown or another user's.
+     * The whole stored output of a tool call.
+     * @throws Problem 404 when session or call is unknown or another user's.
      */
     outputOf(id: string, call: string, caller: Caller): string {
       assertReadable(id, caller);

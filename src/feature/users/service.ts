@@ -32,7 +32,8 @@ interface UsersDeps extends UserListsDeps, Pick<Core, "audit"> {
   endSessions(userId: string, except?: string): void;
   /**
    * After a new password, ends the API keys that log-ins made, or all keys. `except` is the key that the change was
-   * made with. @returns the keys that stay valid.
+   * made with.
+   * @returns the keys that stay valid.
    */
   endKeys(
     userId: string,
@@ -123,8 +124,8 @@ export function createUsers(deps: UsersDeps) {
     /** @throws Problem 404 for another user's id, unless the caller is an administrator. */
     get: (id: string, caller: Caller): User => presentUser(visible(id, caller)),
     /**
-     * Hashes the password first. `commit` then writes the user; call it in the transaction of the answer. @throws
-     * Problem 422.
+     * Hashes the password first. `commit` then writes the user; call it in the transaction of the answer.
+     * @throws Problem 422.
      */
     async prepare(
       { email: given, display_name, password, role = "user" }: UserCreate,
@@ -168,7 +169,8 @@ export function createUsers(deps: UsersDeps) {
     },
     /**
      * Removes a user whose work is gone. What other features still hold for the user passes to another administrator.
-     * Idempotent. @param actor as in the audit log.
+     * Idempotent.
+     * @param actor as in the audit log.
      */
     erase(id: string, actor: string): void {
       store.write(() => {
