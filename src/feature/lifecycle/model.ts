@@ -1,4 +1,4 @@
-/** What agents did, and what they are doing. */
+/** What agents have done and are doing, as the API shows it. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import type { SessionKind } from "../../engine/kinds.ts";

@@ -1,4 +1,4 @@
-/** /mcp: this server as a tool server, for editors and other agents. */
+/** `/mcp`: this server as a tool server, for editors and other agents. */
 
 import { badRequest, notFound } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";

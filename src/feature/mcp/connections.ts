@@ -155,7 +155,7 @@ export function createConnections(deps: ConnectionsDeps) {
   return {
     /** Undefined when the server should not run. */
     stateOf: (id: string): ServerState | undefined => running.get(id)?.supervised.state,
-    /** Starts, ends or restarts the server as its row says now; a change of its grants alone disturbs nothing. */
+    /** Starts, stops or restarts the server as its row says now. A change of its grants alone does not restart it. */
     sync: (id: string) => sync(id),
     /** Restarts the server if it should run. */
     restart: (id: string) => sync(id, true),

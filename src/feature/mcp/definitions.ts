@@ -78,7 +78,7 @@ export const hashOf = (definition: ToolDefinition): string => hashJson(definitio
 const NAME_CHARACTERS = 64;
 const SUFFIX_CHARACTERS = 6;
 
-/** What agents call a tool: `server__tool`, in the characters that models can use; unique for each pair. */
+/** The name of a tool for agents: `server__tool`, in characters that models accept; unique for each pair. */
 export function agentToolName(server: string, tool: string): string {
   const plain = `${server}__${tool}`;
   const safe = plain.replace(/[^a-zA-Z0-9_-]/g, "_");

@@ -12,7 +12,7 @@ import { fieldName } from "../../http/problem.ts";
 import { McpCreate, RESERVED_IDS } from "./model.ts";
 
 interface ReadServer {
-  /** Its name in the file. */
+  /** The server's name in the file. */
   name: string;
   server?: McpCreate;
   /** Why the server is left out. */

@@ -1,4 +1,4 @@
-/** Logging in to a tool server: the redirect to its authorization server, and back. */
+/** Routes for the login to a tool server: the redirect to its authorization server, and the way back. */
 
 import { Type as t } from "@sinclair/typebox";
 import { isProblem } from "../../core/errors.ts";

@@ -19,7 +19,7 @@ interface LoginsDeps extends Pick<Core, "clock" | "sealer" | "audit"> {
   begin(server: OAuthServer, state: string, scope?: string): Promise<StartedLogin>;
   finish(server: OAuthServer, started: StartedLogin, answer: URLSearchParams): Promise<Credentials>;
   fetchOf(row: ServerRow): OAuthServer["fetch"];
-  /** The client that was registered for it by hand. */
+  /** The OAuth client that was registered by hand for the server. */
   givenOf(row: ServerRow): OAuthServer["given"];
 }
 

@@ -1,4 +1,4 @@
-/** Rows of tool servers, made of what administrators send. */
+/** Makes rows of tool servers from what administrators send. */
 import type { AddressGuard } from "../../adapter/address-guard.ts";
 import type { Config } from "../../core/config.ts";
 import { invalidField } from "../../core/errors.ts";

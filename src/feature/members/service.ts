@@ -137,7 +137,7 @@ export function createMembers({ store, audit, access }: MembersDeps) {
         memberOf(projectId, userId);
         return present(put(tx, projectId, { id: userId, role, by: caller }), true);
       }),
-    /** Owners remove anybody, others themselves. @throws Problem 403, 404, 409 `last_owner`. */
+    /** Removes a member. Owners remove anybody, others only themselves. @throws Problem 403, 404, 409 `last_owner`. */
     remove: (projectId: string, userId: string, caller: Caller): void =>
       store.write((tx) => {
         assertProject(projectId);

@@ -96,7 +96,7 @@ export function createContradictions({ store, clock, entries }: ContradictionsDe
     settle(id: string, { keep }: ContradictionVerdict, caller: Caller): { superseded: string | null } {
       const { vault, a, b } = find(id, caller);
       if (keep === null) {
-        // Only a caller who may change both may judge.
+        // To say that both are true, a caller must be allowed to change both.
         for (const entry of [a, b]) entries.findForChange(vault, entry, readerOf(caller));
         store.write(() => statement("UPDATE memory_contradictions SET settled = 1 WHERE id = ?").run(id));
         return { superseded: null };

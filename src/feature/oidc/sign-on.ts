@@ -49,7 +49,7 @@ interface Flow {
 }
 
 const MOST_FLOWS = 10_000;
-/** 256 random bits; also the right length for a PKCE verifier. */
+/** A secret of 256 random bits, which also has the right length for a PKCE verifier. */
 const newSecret = (): string => randomBytes(32).toString("base64url");
 
 export function createSignOn({

@@ -71,7 +71,7 @@ export function createWorks({ rows, statement }: Pick<Store, "rows" | "statement
     statement<WorkRow>(isId("run", id) ? RUN : SESSION).get([id]) ?? undefined;
   return {
     find,
-    /** The branch that this run or session works on, if that is a project's. */
+    /** The branch on which this run or session works; null unless it is a project's. */
     branchOf: (id: string): string | null => (isId("run", id) ? runBranch(id) : (find(id)?.branch ?? null)),
     /** The run or session whose working copy a session works in. */
     ofSession: (id: string): string | undefined =>

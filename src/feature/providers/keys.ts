@@ -1,6 +1,7 @@
 /**
- * Which key and address a call to a provider uses: the user's own key, else the instance's, else the environment's.
- * A key is bound to the address that it was given for and never sent to another, however the address was changed.
+ * Finds the key and address for a call to a provider: the user's own key, else the instance's, else the environment's.
+ * A key is bound to the address for which it was given, and is never sent to another one, however the address was
+ * changed.
  */
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
 import type { ResolvedProvider } from "../../adapter/model/model-port.ts";

@@ -32,7 +32,7 @@ afterAll(async () => {
 const start = async () =>
   (await server.request<Run>("POST", "/v1/runs", { body: { pipeline_id: "one", task_description: "Work" } })).body.id;
 const runOf = async (id: string) => (await server.request<Run>("GET", `/v1/runs/${id}`)).body;
-/** Asked every moment until it holds. */
+/** Asks again and again until the condition holds. */
 async function until<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
   for (;;) {
     const value = await ask();

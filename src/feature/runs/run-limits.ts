@@ -17,7 +17,7 @@ export interface RunLimitsDeps {
 export type RunLimits = ReturnType<typeof createRunLimits>;
 
 export function createRunLimits({ rows, ...deps }: RunLimitsDeps) {
-  /** Users may set a smaller budget, administrators any. @throws Problem 422. */
+  /** Users may set a smaller budget than the pipeline's, administrators any. @throws Problem 422. */
   const assertBudget = (wanted: number | undefined, { defaults }: PipelineDefinition, caller: Caller): void => {
     const most = defaults?.budget_usd ?? deps.defaultBudgetUsd();
     if (wanted !== undefined && !caller.admin && most !== null && wanted > most)

@@ -76,8 +76,8 @@ const below = (column: string, after: string | null): Condition =>
 function conditionsOf({ statuses, ownOf, readableBy, since, ...filter }: RunFilter): Condition[] {
   return [
     equals("runs.pipeline_id", filter.pipeline_id),
-    // Most runs have succeeded. For that status, sorting by the index on status costs more than skipping other rows in
-    // the order of ids, so `+` keeps that index from being used.
+    // Most runs have succeeded, so skipping the others in the order of ids is cheaper than sorting what the index on
+    // status finds. `+` keeps SQLite from using that index.
     statuses &&
       within(statuses.length > 1 && statuses.includes("succeeded") ? "+runs.status" : "runs.status", statuses),
     equals("runs.project_id", filter.project_id),

@@ -130,8 +130,8 @@ export function createSearch(deps: SearchDeps) {
       found("symbol", id, name, `${file_path}:${start_line}`, { project_id }),
     );
   /**
-   * Reads the files that hold names, in turns. Pipelines are checked against agents and skills, so these are read with
-   * them.
+   * Reads the files that contain names, in turns. Pipelines are checked against agents and skills, so these are read as
+   * well.
    */
   function* lookAt(wanted: Wanted): Generator<void> {
     if (wanted("pipeline")) yield* deps.pipelines.look();

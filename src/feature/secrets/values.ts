@@ -94,7 +94,7 @@ export function createSecretValues({ store, clock, sealer, masking, notification
       } else sound(id);
       return value;
     },
-    /** Seals a value, which is masked from now on. */
+    /** Seals a value. It is masked from now on. */
     seal({ id, name }: Omit<Sealed, "sealed">, value: string): string {
       forget.set(id, masking.add(name, value));
       sound(id);

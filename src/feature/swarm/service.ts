@@ -153,7 +153,7 @@ export function createSwarms(deps: SwarmsDeps) {
         progress.stop(tx, row.id, "cancelled", null);
         return present(rows.swarm(row.id)!);
       }),
-    /** Does a task again. @throws Problem 404, 409 as `Progress.retry` says. */
+    /** Repeats a task. @throws Problem 404, 409 as `Progress.retry` says. */
     retry: (id: string, key: string, caller: Caller): Swarm =>
       store.write((tx) => {
         const row = find(id, caller);

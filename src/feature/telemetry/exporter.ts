@@ -74,7 +74,7 @@ function askedWait(header: string | undefined, now: number): number | undefined 
   return Number.isFinite(wait) ? Math.min(Math.max(0, wait), WAIT_MOST_MS) : undefined;
 }
 
-/** The id of the last event that was sent; undefined when nothing was to be sent yet. */
+/** Id of the event up to which the log was sent; undefined when nothing was to be sent yet. */
 function createPosition(store: Store) {
   const get = (): number | undefined => {
     const value = store.statement<string>("SELECT value FROM facts WHERE name = ?").pluck().get([FACT]);
