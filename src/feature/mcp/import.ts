@@ -101,7 +101,10 @@ function configured(name: string, one: unknown, image: string | undefined): McpC
   };
 }
 
-/** Reads `docker run … IMAGE ARGS`, as desktop programs' files have it: only the image and its arguments matter. */
+/**
+ * Reads `docker run … IMAGE ARGS`, as desktop programs' files have it. Only the image, its arguments and variables
+ * matter.
+ */
 function dockerRun({ command, args, env }: { command: string; args: string[]; env: Record<string, string> }) {
   if (!/(^|\/)(docker|podman)$/.test(command) || args[0] !== "run") return undefined;
   const own = { ...env };

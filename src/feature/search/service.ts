@@ -164,7 +164,7 @@ export function createSearch(deps: SearchDeps) {
      * @param kinds the kinds to search; all when absent.
      */
     async search(text: string, limit: number, kinds: ReadonlySet<Kind> | undefined, caller: Caller): Promise<Found[]> {
-      // SQLite lowers only A–Z, both in words and in texts, so SQL searches get the words as written.
+      // SQLite converts only A–Z to lower case, both in words and in texts, so SQL searches get the words as written.
       const written = wordsOf(text).slice(0, 10);
       const words = written.map((word) => word.toLowerCase());
       if (words.length === 0) return [];

@@ -37,7 +37,7 @@ export interface SessionDraft {
   tools?: string[] | undefined;
   /** Which outside text the session begins with: a sentence of `core/outside-table.ts`. */
   outside?: string | undefined;
-  /** Set for a part of work that has begun: the room of its owner is not checked again. */
+  /** Set for a part of work that has begun: whether its owner's workspaces leave room is not checked again. */
   continues?: true | undefined;
   /**
    * Budget of the session and all sessions that it starts, USD. Below a session with a budget, it is set aside from
@@ -62,7 +62,9 @@ export interface TurnDraft {
   /** Takes precedence over the session's model. */
   model?: string | undefined;
   timeout_seconds: number;
-  /** Set when the server continues what a person began: the room of its owner is not checked again. */
+  /**
+   * Set when the server continues what a person began: whether the owner's workspaces leave room is not checked again.
+   */
   continues?: true | undefined;
   /** Id of the row of the step's attempt that this turn does. */
   step_row_id?: string | undefined;

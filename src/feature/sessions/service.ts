@@ -88,8 +88,9 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
     /** Registers a function that is called in the transaction in which any execution ends. */
     whenFinished: (act: (execution: Work, tx: WriteTx) => void): void => void followers.push(act),
     /**
-     * Opens a session. No work happens in it before a turn is queued. Every start of work passes here or `queue`, which
-     * check the owner's room; for runs, the runs' service checks it before the run begins.
+     * Opens a session. No work happens in it before a turn is queued. Every start of work passes here or `queue`,
+     * which check whether the owner's workspaces leave room; for runs, the runs' service checks that before the run
+     * begins.
      * @throws Problem 413 `workspaces_full`; with a parent: 404 unknown, 409 `session_ended`, `too_deep`,
      * `too_many_sessions`, `budget_too_small`.
      */
