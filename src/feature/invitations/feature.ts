@@ -7,7 +7,7 @@ import { createInvitations } from "./service.ts";
 
 type Needs = Core & { accounts: Pick<Auth, "tryInvitation">; members: Pick<Members, "put"> };
 
-/** Days for which an invitation that is over is still listed, and its holder told why. */
+/** How long an invitation that is over stays listed and its holder is told why it is over, in days. */
 const KEEP_DAYS = 30;
 
 export const invitations = defineFeature(

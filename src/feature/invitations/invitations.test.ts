@@ -36,14 +36,14 @@ interface Body {
 const by = (who: Account, method: string, path: string, body?: unknown) =>
   server.request<Body>(method, path, { token: who.token, body });
 let projects = 0;
-/** A closed project of ann's. */
+/** Makes a closed project that ann owns. */
 async function project(): Promise<string> {
   const made = await by(ann, "POST", "/v1/projects", { name: `pond-${++projects}`, access: "members" });
   return made.body.id;
 }
 const invite = async (who: Account, projectId: string, input: object = {}) =>
   by(who, "POST", `/v1/projects/${projectId}/invitations`, input);
-/** From an address of its own: tries are limited by that, too. */
+/** Each request comes from an address of its own, because failed tries are limited per address as well. */
 const withToken = (who: Account, path: string, token: string) =>
   server.request<Body>("POST", path, { token: who.token, body: { token }, headers: elsewhere() });
 const accept = (who: Account, token: string) => withToken(who, "/v1/invitations/accept", token);
@@ -75,7 +75,7 @@ test("who has the token sees what it is to, joins once, and nobody after them; i
   expect((await read(ben, token)).body).toMatchObject({ role: "viewer", invited_by: "ann", is_member: false });
   expect((await accept(ben, token)).body).toMatchObject({ project_id: id, role: "viewer", joined: true });
   expect((await by(ben, "GET", `/v1/projects/${id}`)).body["role"]).toBe("viewer");
-  // Pressed twice, it says the same and takes no use.
+  // Accepting again gives the same answer and does not use up the invitation.
   expect((await accept(ben, token)).body).toMatchObject({ role: "viewer", joined: false });
   const used = [409, "invitation_over", "This invitation has been used. Ask who invited you for another."];
   expect([said(await accept(cat, token)), said(await read(cat, token))]).toEqual([used, used]);
@@ -137,7 +137,8 @@ test("nobody gives more than they have: by role, by a project that is open to al
   const owners = await invite(ann, id, { role: "owner" });
   expect((await by(ben, "DELETE", `/v1/projects/${id}/invitations/${owners.body.id}`)).status).toBe(403);
   await by(ann, "PUT", `/v1/projects/${id}/access`, { access: "everyone" });
-  // Everybody is a maintainer of it now, and none of them may leave a door open for the time after.
+  // The project is open to everybody now, so everybody is a maintainer. Still, none of them may invite others for the
+  // time after.
   expect((await by(cat, "GET", `/v1/projects/${id}`)).body["role"]).toBe("maintainer");
   expect(said(await invite(cat, id))).toEqual([
     403,
@@ -190,7 +191,7 @@ test("who guesses is locked out, over a restart too, and for a right token as we
   await server.stop("SIGKILL");
   server = await startServer({ env: ENV, data: server.data });
   expect(said(await accept(eve, token))[1]).toBe("account_locked");
-  // Others are not, and what was made before the end is there after it.
+  // Other accounts are not locked out, and an invitation from before the kill still works.
   expect((await accept(cat, token)).body.joined).toBe(true);
 });
 

@@ -41,7 +41,7 @@ export const TokenBody = t.Object({
   token: t.String({ minLength: 1, maxLength: LIMITS.invitationTokenCharacters }),
 });
 
-/** What whoever holds the token is told before they join. */
+/** What the holder of a token sees before joining. */
 export const Offer = t.Object(
   {
     project_id: t.String(),

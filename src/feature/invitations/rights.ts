@@ -12,7 +12,10 @@ type Row = typeof projectInvitations.$inferSelect;
 export function createRights(store: Store, access: Pick<ProjectAccess, "member">) {
   const accounts = store.rows(users);
 
-  /** Administrators own every project. A project that is open to all makes nobody a member who may invite. */
+  /**
+   * The caller's role in the project. Administrators count as owners of every project. A project that is open to
+   * everybody makes nobody a member, so it gives no right to invite.
+   */
   const roleOfMember = (
     isAdministrator: boolean,
     userId: string | undefined,
@@ -35,7 +38,7 @@ export function createRights(store: Store, access: Pick<ProjectAccess, "member">
         "project_role",
       );
   }
-  /** Whether who made it may still give that role. */
+  /** Whether the person who made the invitation may still give its role. */
   function isBacked({ created_by, project_id, role }: Row): boolean {
     const maker = accounts.find({ id: created_by });
     if (!maker?.active) return false;

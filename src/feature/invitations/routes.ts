@@ -1,4 +1,7 @@
-/** /v1/projects/{id}/invitations for who invites, /v1/invitations for who was invited: by the token, in the body alone. */
+/**
+ * `/v1/projects/{id}/invitations` for people who invite, and `/v1/invitations` for people who were invited. The latter
+ * send the token in the body only.
+ */
 import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Invitation, InvitationCreate, Joined, MadeInvitation, Offer, TokenBody } from "./model.ts";

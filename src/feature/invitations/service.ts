@@ -1,6 +1,6 @@
 /**
- * Invitations to projects. A token is shown once and found by its digest. It gives what who made it may give when it is used:
- * an invitation of somebody who is no maintainer any more, or no member, is over.
+ * Invitations to projects. A token is shown once; the database holds only its digest. An invitation is over once its
+ * maker may no longer give its role, for example because they left the project.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { DAY_MS, timestamp } from "../../core/clock.ts";
@@ -22,7 +22,7 @@ import { createRights } from "./rights.ts";
 
 interface InvitationsDeps extends Pick<Core, "store" | "clock" | "audit" | "access"> {
   putMember: Members["put"];
-  /** @throws Problem 429 after too many wrong tries of that account. */
+  /** @throws Problem 429 after too many failed tries of that account. */
   beginTry(userId: string): { failed(): void; released(): void };
 }
 
@@ -33,7 +33,7 @@ type Row = typeof projectInvitations.$inferSelect;
 const TOKEN_PREFIX = "skin_";
 const DAYS = 7;
 const ANOTHER = "Ask who invited you for another.";
-/** Why it lets nobody in any more. */
+/** Why an invitation can no longer be used, by its state. */
 const OVER: Readonly<Record<Exclude<Invitation["state"], "open">, string>> = {
   used: `This invitation has been used. ${ANOTHER}`,
   expired: `This invitation has expired. ${ANOTHER}`,
@@ -49,7 +49,7 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
   const nameOf = (userId: string): string => accounts.find({ id: userId })?.display_name ?? userId;
   const projectName = (id: string): string | undefined =>
     store.statement<string>("SELECT name FROM projects WHERE id = ?").pluck().get(id);
-  /** @throws Problem 404, the same for one that the caller does not see. */
+  /** @throws Problem 404. A project that the caller may not see gets the same answer as an unknown one. */
   const assertProject = (id: string): void => {
     if (projectName(id) === undefined) throw notFound("project");
   };
@@ -64,7 +64,7 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
     const created_by_name = nameOf(created_by);
     return { id, role, state: stateOf(row), uses, max_uses, created_by, created_by_name, created_at, expires_at };
   }
-  /** The oldest that are over make room. @throws Problem 409. */
+  /** At the limit, removes the oldest invitation that is over. @throws Problem 409 when all are open. */
   function assertRoom(projectId: string): void {
     const all = rows.list([{ project_id: projectId }], { order: "id" });
     if (all.length < LIMITS.projectInvitations) return;
@@ -76,7 +76,7 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
       );
     rows.remove({ id: past.id });
   }
-  /** @throws Problem 404 unknown, 409 for a caller without an account, 429. */
+  /** @throws Problem 404 for an unknown token, 409 for a caller without an account, 429 after too many failed tries. */
   function find(token: string, { userId }: Caller): { row: Row; name: string; userId: string } {
     if (userId === undefined)
       throw conflict("Only who has an account joins a project. Log in first: skep login", "account_needed");
@@ -111,7 +111,7 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
       const where = [{ project_id: projectId }, readable(caller, WHOSE.project_invitations)];
       return listById(rows.page(where, page), page, present);
     },
-    /** With its token. @throws Problem 403 for a role above one's own, 404, 409 for a personal project or too many. */
+    /** The answer holds the token. @throws Problem 403 role above one's own, 404, 409 personal project or too many. */
     create: (
       projectId: string,
       { role = "contributor", days = DAYS, max_uses = 1 }: InvitationCreate,
@@ -143,7 +143,7 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
         tx.emit(invitationsChanged, { project_id: projectId, data: { change: "created" } });
         return { ...present(row), token };
       }),
-    /** Again changes nothing. @throws Problem 403 for one to a role above one's own, 404. */
+    /** May be repeated. @throws Problem 403 for an invitation to a role above the caller's, 404. */
     revoke: (projectId: string, id: string, caller: Caller): void =>
       store.write((tx) => {
         assertProject(projectId);
@@ -163,7 +163,7 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
       const { project_id, role, created_by, expires_at } = row;
       return { project_id, project_name: name, role, invited_by: nameOf(created_by), expires_at, is_member };
     },
-    /** A member with that role, or a higher one, keeps it, and nothing is used up. @throws Problem as `read`. */
+    /** A member with that role or a higher one keeps it, and nothing is used up. @throws Problem as `read`. */
     accept: (token: string, caller: Caller): Joined => {
       const { row, name, userId } = find(token, caller);
       const { id, project_id, role, created_by } = row;
@@ -179,7 +179,7 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
       });
     },
     prune: (before: number): boolean => removeOld(store, "project_invitations", "expires_at < ?", timestamp(before)),
-    /** Joins the transaction that deletes the account: nobody answers for its invitations any more. */
+    /** Deletes invitations of a deleted account, for which nobody answers now. Joins the deleting transaction. */
     handOver: (from: string): void => void rows.remove({ created_by: from }),
   };
 

@@ -29,7 +29,7 @@ let stop: () => Promise<void>;
 const masking = createMasking();
 let events: SkepEvent[];
 let changed: () => void;
-/** What the jobs of this process do. */
+/** The work that jobs of this process do. */
 let work: Work;
 /** Ids of jobs that have started in this process. */
 let started: Set<string>;
@@ -48,7 +48,7 @@ const define = (options: JobOptions<Payload>) =>
     options,
   );
 
-/** As after a start of the server. */
+/** Opens store and jobs as a start of the server does. */
 function open(options: JobOptions<Payload> = {}): void {
   started = new Set();
   const log = pino({ level: "silent" });
@@ -77,7 +77,7 @@ function open(options: JobOptions<Payload> = {}): void {
     store.close();
   };
 }
-/** The process dies: nothing in it wakes or writes any more. */
+/** Acts as if the process died: nothing in it wakes up or writes any more. */
 function crash(options?: JobOptions<Payload>): void {
   die();
   open(options);
@@ -95,7 +95,7 @@ afterEach(async () => {
 });
 
 const start = (say = "it", options: EnqueueOptions = {}) => jobs.enqueue(kind, { say }, { subject: say, ...options });
-/** The first event, past ones included, that shows that state or detail. */
+/** Resolves with the first event that shows that state or detail; past events count. */
 const until = (fits: (data: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> =>
   new Promise((resolve) => {
     changed = () => {
@@ -110,7 +110,7 @@ const running = (id: string) => until(() => started.has(id));
 const get = (id: string) => jobs.get(id, LOCAL_ADMIN);
 const untilAborted: Work = (_, { signal }) =>
   new Promise((_, fail) => signal.addEventListener("abort", () => fail(new Error("stopped"))));
-/** Jobs that end when they are released, by payload. */
+/** Makes jobs that end when the test releases them, by payload. */
 function held() {
   const gates = new Map<string, () => void>();
   const order: string[] = [];
@@ -290,7 +290,7 @@ describe("after the process ended under it, a job", () => {
     const [once, cancelled] = [start("once"), start("cancelled")];
     await running(once.id);
     await running(cancelled.id);
-    // As when the process dies between the request and the end.
+    // This is the state that a process leaves which dies between the request and the end.
     store.sqlite.prepare("UPDATE jobs SET cancel_requested = 1 WHERE id = ?").run(cancelled.id);
     crash({ resumable: false });
     expect(get(once.id)).toMatchObject({ state: "failed", error: { code: "interrupted" } });

@@ -1,4 +1,4 @@
-/** Background jobs: what takes longer than a request, and can be asked about. */
+/** Background jobs as the API shows them: work that takes longer than a request, with a status to ask for. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { JOB_STATES } from "../../core/jobs.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";

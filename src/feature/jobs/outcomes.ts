@@ -1,4 +1,6 @@
-/** What becomes of a job: how its row changes, and what is published of it. */
+/**
+ * How jobs end, are tried again and are put back in the queue: the changes of their rows, and the events about them.
+ */
 import { timestamp } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
@@ -11,10 +13,10 @@ import { type JobRow, type JobStore, presentJob } from "./store.ts";
 
 export interface OutcomesDeps extends Pick<Core, "store" | "clock" | "log"> {
   rows: JobStore;
-  /** A job's reports may hold text from programs and other machines. */
+  /** Masks secrets in reports, which may hold text from programs and other machines. */
   masker: Pick<Masker, "text" | "json">;
   definitionOf(kind: string): JobDefinition | undefined;
-  /** What a job that runs here has reported. */
+  /** The newest report of a job that runs in this process. */
   latestOf(id: string): JobReport | undefined;
 }
 
@@ -39,14 +41,14 @@ const dataOf = (row: JobRow, now: number) => {
 };
 
 export function createOutcomes({ store, rows, clock, log, masker, definitionOf, latestOf }: OutcomesDeps) {
-  /** Changes a job's state and publishes it; joins the transaction around it. */
+  /** Changes a job's row and publishes the change; joins the transaction around it. */
   const change = (id: string, fields: Partial<JobRow>): JobRow | undefined =>
     store.write(({ emit }) => {
       const row = rows.update(id, fields);
       if (row) emit(jobProgress, { ...refsOf(row), data: dataOf(row, clock.now()) });
       return row;
     });
-  /** With what it reported since its row was written. */
+  /** The row, with the progress that the job reported since the row was written. */
   const current = (row: JobRow): JobRow => ({ ...row, ...latestOf(row.id) });
 
   /** Writes a job's end; joins the transaction around it. */
@@ -70,7 +72,7 @@ export function createOutcomes({ store, rows, clock, log, masker, definitionOf, 
     });
   }
 
-  /** After a try that failed: another one later, or the end. */
+  /** After a failed try: queues the job for another try later, or ends it as failed. */
   function settle(row: JobRow, definition: JobDefinition, error: unknown): void {
     const failures = row.failures + 1;
     const known = isProblem(error) ? error : undefined;
@@ -86,7 +88,10 @@ export function createOutcomes({ store, rows, clock, log, masker, definitionOf, 
     end(row, { state: "failed", error: { code: known?.code ?? "internal", message } });
   }
 
-  /** A process ended under the job: it begins again, unless it cannot or has ended several processes already. */
+  /**
+   * Queues a job again whose process stopped. A job ends instead if it was cancelled, cannot be resumed, or was
+   * interrupted too often.
+   */
   function putBack(row: JobRow, interruptions: number): void {
     const definition = definitionOf(row.kind);
     const isLast = interruptions >= LIMITS.jobInterruptions;
@@ -101,7 +106,7 @@ export function createOutcomes({ store, rows, clock, log, masker, definitionOf, 
     end,
     settle,
     putBack,
-    /** Publishes what a running job reports, which its row does not hold yet. */
+    /** Publishes a running job's report. The row does not hold it yet. */
     report: (row: JobRow, latest: JobReport): void =>
       store.emitSoon(jobProgress, {
         ...refsOf(row),

@@ -1,13 +1,13 @@
-/** Reports of jobs under way: passed on at a limited rate, the latest always. */
+/** Limits how often a running job's reports are passed on. The latest report always gets through. */
 import type { JobReport } from "../../core/jobs.ts";
 import type { Masker } from "../../core/masking.ts";
 
 export type Reports = ReturnType<typeof createReports>;
 
-/** A job's progress is shown at most this often. */
+/** Shortest time between two reports that are passed on, ms. */
 const REPORT_MS = 200;
 
-/** @param show receives the whole of what was reported so far. */
+/** @param show receives everything that was reported so far, merged. */
 export function createReports(masker: Pick<Masker, "json">, show: (latest: JobReport) => void) {
   let latest: JobReport = {};
   let isNew = false;
@@ -28,11 +28,11 @@ export function createReports(masker: Pick<Masker, "json">, show: (latest: JobRe
       isNew = true;
       if (timer === undefined && !ended) next();
     },
-    /** Everything reported so far, joined. */
+    /** Everything reported so far, merged. */
     get latest() {
       return latest;
     },
-    /** Nothing is passed on any more. */
+    /** Stops passing reports on. */
     end(): void {
       ended = true;
       clearTimeout(timer);

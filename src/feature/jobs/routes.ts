@@ -1,4 +1,4 @@
-/** /v1/jobs: the status of what was started with 202, and cancelling it. */
+/** `/v1/jobs`: the status of work that was answered with 202, and its cancellation. */
 
 import { Type as t } from "@sinclair/typebox";
 import { pageOf, pagesOf } from "../../http/list.ts";

@@ -1,6 +1,6 @@
 /**
- * Takes queued jobs as their kinds allow and runs them to their end. The rows say what is to be done; this holds
- * only what runs in this process.
+ * Takes queued jobs, as many at a time as their kinds allow, and runs them to their end. The rows hold what is to be
+ * done; this holds only the jobs that run in this process.
  */
 import { Value } from "@sinclair/typebox/value";
 import { failuresOf } from "../../core/act-on-each.ts";
@@ -54,7 +54,10 @@ export function createRunner(deps: RunnerDeps) {
     reports.end();
     await writeEnd(row, left);
   }
-  /** A disk that is full when a job ends must not leave it running in the rows for good. */
+  /**
+   * Writes a job's end, and tries again until that succeeds. Otherwise a disk that is full at that moment would leave
+   * the job running in its row for good.
+   */
   async function writeEnd(row: JobRow, write: () => void): Promise<void> {
     while (true) {
       try {
@@ -77,7 +80,7 @@ export function createRunner(deps: RunnerDeps) {
       done: Promise.resolve(),
     };
     active.set(row.id, entry);
-    // A microtask later: `run` may be slow in its first steps, and others are to be taken.
+    // Starts in a microtask: the first steps of `run` may be slow, and they must not delay the taking of other jobs.
     entry.done = Promise.resolve()
       .then(() => work(row, definition, entry))
       .finally(() => {
@@ -127,16 +130,18 @@ export function createRunner(deps: RunnerDeps) {
       definitions.set(definition.kind, definition);
     },
     definitionOf,
-    /** Takes what is due, and notes when the next is. Call after the commit of what changed that. */
+    /**
+     * Takes the jobs that are due and schedules the next look. Call it after the commit of any change to what is due.
+     */
     look,
     change,
     end,
     current: outcomes.current,
-    /** Aborts the job if it runs here. */
+    /** Aborts the job if it runs in this process. */
     abort: (id: string): void => active.get(id)?.abort.abort("It was cancelled."),
-    /** Resolves when the job does not run here (any more). */
+    /** Resolves once the job does not run in this process. */
     idle: async (id: string): Promise<void> => active.get(id)?.done,
-    /** Puts back what an earlier process left running, then takes jobs. */
+    /** Queues jobs again that an earlier process left running, then begins to take jobs. */
     start(): void {
       state = "running";
       const failed = store.write(() =>
@@ -151,7 +156,7 @@ export function createRunner(deps: RunnerDeps) {
       look();
       if (failed) throw failed;
     },
-    /** Aborts what runs, waits for it, and puts it back. */
+    /** Aborts all running jobs and waits for them; they go back to the queue. */
     async stop(): Promise<void> {
       state = "stopped";
       for (const { abort } of active.values()) abort.abort("The server was stopped.");

@@ -1,6 +1,6 @@
 /**
- * Background jobs. A feature defines its kinds (core/jobs.ts) and enqueues; the row is the truth, so a caller that started a
- * job reads its state there, and a restart continues it.
+ * Background jobs. A feature defines its kinds of jobs (core/jobs.ts) and enqueues jobs. The row is the truth: a job's
+ * state is read from it, and a restart continues from it.
  */
 
 import type { Static, TSchema } from "@sinclair/typebox";
@@ -22,16 +22,22 @@ import { createRunner } from "./runner.ts";
 import { createJobStore, type JobRow, presentJob } from "./store.ts";
 
 export interface EnqueueOptions {
-  /** What it works on, for people. */
+  /** What the job works on, as text for people. */
   subject?: string | undefined;
-  /** Its owner; jobs without one are for administrators or, with a project, for all who see it. */
+  /**
+   * The job's owner. A job without an owner is visible to administrators only, or to all who see its project if it has
+   * one.
+   */
   userId?: string | undefined;
   projectId?: string | undefined;
-  /** One live job per key: a second request joins it, at the earlier time and the higher priority of both. */
+  /**
+   * There is at most one live job per key. A second request joins it, at the earlier time and the higher priority of
+   * the two.
+   */
   key?: string | undefined;
-  /** Higher goes first; 0 unless given. */
+  /** Jobs of higher priority run first; 0 unless given. */
   priority?: number | undefined;
-  /** Not before, ms since the epoch; now unless given. */
+  /** Earliest start, ms since the epoch; now unless given. */
   runAt?: number | undefined;
 }
 
@@ -85,11 +91,14 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
   }
 
   return {
-    /** Makes a kind known. Before `start`. @throws Error when another feature has that kind. */
+    /** Makes kinds of jobs known; call it before `start`. @throws Error when another feature has that kind. */
     register(...definitions: JobDefinition[]): void {
       for (const definition of definitions) runner.register(definition);
     },
-    /** Writes the row, or joins the live one of that key; the work begins after the transaction around it has committed. */
+    /**
+     * Writes the job's row, or joins the live job of that key. The work begins after the surrounding transaction has
+     * committed.
+     */
     enqueue<Schema extends TSchema>(
       definition: JobDefinition<Schema>,
       payload: Static<Schema>,
@@ -126,7 +135,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
       if (row?.kind !== definition.kind) throw new Error(`no job ${definition.kind} has the id ${id}`);
       return row.payload;
     },
-    /** Changes a job that has not started. @returns false when it has. */
+    /** Changes a job that has not started. @returns false when it has started. */
     alter: (id: string, { payload, runAt }: { payload?: unknown; runAt?: number }): boolean =>
       store.write(({ after }) => {
         if (rows.find(id)?.state !== "queued") return false;
@@ -134,12 +143,12 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
         after(runner.look);
         return true;
       }),
-    /** @throws Problem 404, also for another user's. */
+    /** @throws Problem 404, also for another user's job. */
     get: (id: string, caller: Caller): Job => present(rowFor(id, caller)),
     list(page: Page, caller: Caller): ListAnswer<Job> {
       return listById(rows.page(page, caller), page, present);
     },
-    /** Asks it to stop; its state says when it has. @throws Problem 404, 409 when it has ended. */
+    /** Asks the job to stop; its state tells when it has stopped. @throws Problem 404, 409 when the job has ended. */
     cancel: (id: string, caller: Caller): Job =>
       store.write(() => {
         const row = rowFor(id, caller);
@@ -150,7 +159,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
         audit({ action: "job.cancelled", ...actedBy(caller), subject: id });
         return present(requestCancel(row));
       }),
-    /** Ends the live job of that key, no matter who started it. @returns once nothing of it runs any more. */
+    /** Ends the live job of that key, whoever started it. @returns once no part of the job runs any more. */
     async end(definition: Pick<JobDefinition, "kind">, key: string): Promise<void> {
       const row = rows.live(definition.kind, key);
       if (!row) return;
@@ -161,9 +170,9 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
     handOver: (from: string, to: string | null) => store.write(() => rows.handOver(from, to)),
     /** Removes finished jobs that ended before that time, ms since the epoch. */
     prune: (before: number): boolean => removeOld(store, "jobs", "finished_at < ?", timestamp(before)),
-    /** Continues with what the last process left, and takes what is due from now on. */
+    /** Continues the jobs that the last process left, and from now on takes jobs that are due. */
     start: runner.start,
-    /** Aborts what runs and waits for it; the next start begins it again. */
+    /** Aborts the running jobs and waits for them; the next start begins them again. */
     stop: runner.stop,
   };
 }

@@ -1,4 +1,4 @@
-/** Rows of jobs: which are to be taken next, and which wait for their time. */
+/** Rows of jobs: which are taken next, and when the next is due. */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { shownOf } from "../../core/schema.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -20,18 +20,21 @@ export function createJobStore({ rows: rowsOf, statement }: Store, clock: Clock)
     /** The job of that kind and key that has not ended. */
     live: (kind: string, key: string): JobRow | undefined => rows.find({ kind, key, finished_at: null }),
     add: rows.add,
-    /** @returns the row as it is after, undefined when there is none. */
+    /** @returns the row after the change; undefined when there is none. */
     update(id: string, fields: Partial<JobRow>): JobRow | undefined {
       rows.update({ ...fields, updated_at: timestamp(clock.now()) }, { id });
       return find(id);
     },
-    /** The caller's own, an administrator's all; newest first, one more than the page holds when there is a next one. */
+    /**
+     * The caller's own jobs, or all for an administrator; newest first. Holds one row more than the page when there is
+     * a next page.
+     */
     page: (page: Page, caller: Caller): JobRow[] => rows.page([ownUnlessAdmin(caller, WHOSE.jobs)], page),
     unfinished: (): JobRow[] => rows.list([{ finished_at: null }], { order: "id" }),
     /** The newest of a project's jobs of that kind. */
     latestOf: (project_id: string, kind: string): JobRow | undefined =>
       rows.list([{ project_id, kind }], { order: "id DESC", limit: 1 })[0],
-    /** The next queued job of that kind whose time has come, leaving out those exclusive with what runs. */
+    /** The next queued job of that kind that is due, except jobs that are exclusive with a running one. */
     next(kind: string, running: readonly string[]): JobRow | undefined {
       const row = statement<{ id: string }>(
         `SELECT id FROM jobs
@@ -41,7 +44,7 @@ export function createJobStore({ rows: rowsOf, statement }: Store, clock: Clock)
       ).get(kind, clock.now(), JSON.stringify(running));
       return row === undefined ? undefined : find(row.id);
     },
-    /** When the next queued job is due that is not due now, ms since the epoch. */
+    /** When the earliest job that is not due yet becomes due, ms since the epoch. */
     nextAt: (): number | null =>
       statement<{ at: number | null }>("SELECT min(run_at) AS at FROM jobs WHERE state = 'queued' AND run_at > ?").get(
         clock.now(),

@@ -1,4 +1,7 @@
-/** Answers are made into JSON by the worker and passed on: they must fit the schemas, and stay small for large graphs. */
+/**
+ * The worker makes answers as JSON, which is passed on unparsed. So they must fit the schemas, and stay small for large
+ * graphs.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import type { Static, TSchema } from "@sinclair/typebox";
@@ -15,7 +18,7 @@ const FILES = 30;
 const CALLERS_A_FILE = 45;
 const CALLERS = FILES * CALLERS_A_FILE;
 
-/** A function that everybody calls, some of them tests, and two of one name. */
+/** Files with a function that everybody calls, including tests, and with two functions of the same name. */
 function hub(): Record<string, string> {
   const files: Record<string, string> = {
     "src/hub.ts":
@@ -144,7 +147,7 @@ describe("answers that the worker made", () => {
         Math.hypot(nodes.x[at]! - communities.x[place]!, nodes.y[at]! - communities.y[place]!),
       ).toBeLessThanOrEqual(communities.r[place]!);
     expect(Math.max(...edges.from, ...edges.to)).toBeLessThan(nodes.id.length);
-    // What calls nothing and is called by nothing is on the map as well.
+    // A symbol that calls nothing and is called by nothing is on the map as well.
     const clusterOf = (name: string) =>
       nodes.name.flatMap((one, node) => (one === name ? [communities.id[nodes.community[node]!]] : []));
     expect([clusterOf("twice"), clusterOf("hub")]).toEqual([["none", "none"], [expect.stringMatching(/^Community:/)]]);
@@ -168,7 +171,7 @@ describe("answers that the worker made", () => {
     const leaf = nodes.name.indexOf("leaf");
     expect([nodes.hops[nodes.name.indexOf("hub")], nodes.hops[leaf]]).toEqual([0, 1]);
     expect(nodes.hops.filter((hop) => hop === -1)).toHaveLength(50);
-    // The files that import it, and their imports, among them.
+    // The total includes the files that import it, and their imports.
     expect([total, truncated]).toEqual([CALLERS + 2 * FILES + 2, true]);
     const far = (await get<Columns>("/graph-data?format=columns&focus=leaf&depth=2&limit=200")).body.nodes;
     expect(new Set(far.hops)).toEqual(new Set([0, -1, -2]));
@@ -181,7 +184,7 @@ describe("answers that the worker made", () => {
   test("a client that has the graph of this index gets 304", async () => {
     const { headers } = await get("/graph-data?format=columns");
     const etag = headers.get("etag")!;
-    // Weak where the answer came compressed.
+    // The ETag is weak when the answer was compressed.
     expect(etag).toMatch(/^(W\/)?"\w+\.\d+"$/);
     const again = (tag: string) =>
       fetch(`${server.url}${at}/graph-data?format=columns`, { headers: { "If-None-Match": tag } });

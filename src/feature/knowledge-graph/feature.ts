@@ -1,4 +1,7 @@
-/** The code graph of projects: its process, where projects and runs have their sources, and what happens to projects. */
+/**
+ * The code graph of projects: wires up its worker process, the folders of projects and runs, and reactions to changes
+ * of projects.
+ */
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -74,7 +77,9 @@ export const knowledgeGraph = defineFeature(
       dropScip: (id) => removeExactReferences(places.placeOf(id).store),
     });
 
-    /** A job could write into the folder of a project that is gone. */
+    /**
+     * Removes a deleted project's graph. Its index job is ended first, because it could write into the removed folder.
+     */
     async function forget(projectId: string): Promise<void> {
       await jobs.end(projectId);
       await rm(places.placeOf(projectId).store, { recursive: true, force: true, maxRetries: 3 });
@@ -102,14 +107,14 @@ export const knowledgeGraph = defineFeature(
         findUnread(indexed(LOCAL_ADMIN), (id) => createGraphStore(places.placeOf(id).store).manifest()?.unread),
       ],
       stop: unsubscribe,
-      // After the job runner has ended the index jobs.
+      // Called after the job runner has ended the index jobs.
       close: client.close,
     };
   },
   knowledgeGraphEvents,
 );
 
-/** An execution asks for its user, without the rights of an administrator. */
+/** An execution asks with the rights of its user, but never with those of an administrator. */
 const askerOf = ({ userId, projectId }: ExecutionInfo, projects: ProjectRoles): Asker => ({
   admin: false,
   userId,
@@ -117,7 +122,7 @@ const askerOf = ({ userId, projectId }: ExecutionInfo, projects: ProjectRoles): 
   execution: { userId, projectId },
 });
 
-/** Folders of the sources and graphs of projects and of working copies. */
+/** Folders of the sources and graphs, for projects and for working copies. */
 function placesIn(folder: DataFolder) {
   return {
     placeOf: (projectId: string): GraphPlace => ({
@@ -128,7 +133,8 @@ function placesIn(folder: DataFolder) {
     copyPlaceOf(projectId: string, workId: string): GraphPlace | undefined {
       const root = join(folder.workspaces, workId);
       const gitDir = adminFolder({ repository: join(folder.projects, projectId, "git"), name: workId, path: root });
-      // The graph of a working copy is in what is removed together with the copy, out of the agent's reach.
+      // The graph lies in the working copy's git directory: it is removed together with the copy, and agents cannot
+      // reach it.
       return existsSync(root) && existsSync(gitDir) ? { root, gitDir, store: join(gitDir, "skep-graph") } : undefined;
     },
   };

@@ -1,4 +1,4 @@
-/** What became of the files of an index, as the API shows it. */
+/** What the indexer did with each file, as the API shows it. */
 import { Type as t } from "@sinclair/typebox";
 
 export const Skipped = t.Array(t.Object({ path: t.String(), reason: t.String() }), { description: "The first 1,000." });

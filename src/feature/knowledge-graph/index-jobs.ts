@@ -1,6 +1,6 @@
 /**
- * Index jobs: one a project at a time. A later request joins the job that has not ended; what changes while it runs is
- * indexed after it.
+ * Index jobs: at most one per project. A later request joins the live job. A change while a job runs is indexed by a
+ * job after it.
  */
 import { availableParallelism } from "node:os";
 import { type Static, Type as t } from "@sinclair/typebox";
@@ -37,16 +37,18 @@ export type IndexJobs = ReturnType<typeof createIndexJobs>;
 
 const Payload = t.Object({ project_id: t.String(), force: t.Boolean(), cause: oneOf("request", "workspace") });
 type Payload = Static<typeof Payload>;
-/** Share of each phase in the whole, in percent: measured on repositories of 100 to 7,000 files. */
+/** Share of each phase in the whole job, in percent, measured on repositories of 100 to 7,000 files. */
 const WEIGHTS = [4, 55, 6, 20, 8, 7];
 const PENDING: Phase[] = PHASES.map((name) => ({ name, state: "pending", percent: 0, done: 0, total: 0 }));
-/** One project never waits for another while there are processors; each index has a process of its own. */
+/**
+ * Index jobs at once. Each has a process of its own, so projects do not wait for each other while there are processors.
+ */
 const PARALLEL = Math.max(2, availableParallelism());
 
 export function createIndexJobs({ store, jobs, graphOf, scipOf, nameOf }: IndexJobsDeps) {
   /**
-   * Projects that changed, or were asked for from scratch (true), while a job ran. A crash may forget them: the job that
-   * begins again then sees the change.
+   * Projects that need another index job once their running job ends: they changed, or an index from scratch (true) was
+   * asked for. A crash may lose this map; the interrupted job then runs again and sees the change.
    */
   const again = new Map<string, boolean>();
 
@@ -92,7 +94,7 @@ export function createIndexJobs({ store, jobs, graphOf, scipOf, nameOf }: IndexJ
 
   return {
     definition: index,
-    /** Starts a job, or joins the one that has not ended. Synchronous, for the transaction around it. */
+    /** Starts a job, or joins the project's live one. Synchronous, so that it can join the caller's transaction. */
     start: (projectId: string, request: IndexRequest): IndexJob =>
       store.write(() => {
         const job = enqueue(projectId, request);
@@ -112,10 +114,10 @@ export function createIndexJobs({ store, jobs, graphOf, scipOf, nameOf }: IndexJ
     cancel(projectId: string, jobId: string, caller: Caller): IndexJob {
       const { state } = lookUp(projectId, jobId);
       if (state !== "queued" && state !== "running") throw conflict(`The job has ${state} already.`, "job_ended");
-      // Anybody who may index the project may stop it, not only who started it.
+      // Anybody who may index the project may stop its job, not only the person who started it.
       return present(jobs.cancel(jobId, { ...caller, admin: true }));
     },
-    /** Indexes a while after the last of several calls. */
+    /** Queues an index job a while after the last of several calls, so that a burst of changes costs one job. */
     soon(projectId: string): void {
       const live = jobs.live(index, projectId);
       const soon = Date.now() + LIMITS.indexDebounceMs;
@@ -126,12 +128,12 @@ export function createIndexJobs({ store, jobs, graphOf, scipOf, nameOf }: IndexJ
         if (live.state === "running" && !waits) again.set(projectId, again.get(projectId) ?? false);
       }
     },
-    /** Ends the project's job. @returns once nothing of it runs. */
+    /** Ends the project's job. @returns once no part of it runs. */
     end: (projectId: string) => jobs.end(index, projectId),
   };
 }
 
-/** Of the whole job, from the share of each phase. */
+/** Progress of the whole job in percent, from the weighted progress of its phases. */
 const percentOf = (phases: readonly Phase[]): number =>
   Math.floor(phases.reduce((sum, { percent }, at) => sum + (percent * (WEIGHTS[at] ?? 0)) / 100, 0));
 

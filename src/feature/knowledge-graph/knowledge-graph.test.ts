@@ -1,4 +1,4 @@
-/** The code graph over HTTP: index jobs, questions, the effects of a change, a restart and a cancel. */
+/** The code graph over HTTP: index jobs, questions, and the effects of a change, a restart and a cancellation. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { scipOf } from "../../testing/scip-sample.ts";
@@ -39,7 +39,7 @@ interface Received {
   data: { job_id: string; state: string; phases?: IndexJob["phases"] };
 }
 
-/** Events of a project's graph until one fits, past ones first. */
+/** Reads events of a project's graph, past ones first, until one fits. */
 async function until(id: string, fits: (event: Received) => boolean, after = 0): Promise<Received[]> {
   const path = `/v1/events/stream?after=${after}&kinds=index_progress,index_complete`;
   const isIts = (event: Received) => event.project_id === id;

@@ -166,7 +166,7 @@ export const GraphDataQuery = t.Object({
 export type GraphDataQuery = Static<typeof GraphDataQuery>;
 const Integers = t.Array(t.Integer());
 const Texts = t.Array(t.String());
-/** The nth of each list belongs to one symbol, relationship or cluster. */
+/** Columns of a graph: the nth entries of a group of lists describe the same symbol, relationship or cluster. */
 export const GraphColumns = t.Object(
   {
     labels: Texts,
@@ -258,7 +258,7 @@ export const SymbolPath = t.Object({ id: t.String(), symbol: t.String({ minLengt
 export const FilePath = t.Optional(
   t.String({ maxLength: 1_000, description: "Which one, when several have the name." }),
 );
-/** Symbols in each list of a context. */
+/** Most symbols in each list of a context. */
 export const RELATED_SHOWN = 100;
 export const MAX_RELATED = 1_000;
 export const ContextQuery = t.Object({

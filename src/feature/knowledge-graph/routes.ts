@@ -277,7 +277,7 @@ async function graphDataOf(
   );
 }
 
-/** Words of a list in a query. @throws Problem 422 for one that is not known. */
+/** The words of a comma-separated query parameter. @throws Problem 422 for an unknown word. */
 function wordsOf<T extends string>(name: string, text: string | undefined, known: readonly T[]): T[] {
   const words = (text ?? "")
     .split(",")
@@ -291,7 +291,7 @@ function wordsOf<T extends string>(name: string, text: string | undefined, known
 
 const JSON_HEADERS = { "Content-Type": "application/json" };
 
-/** The worker's JSON unchanged: a test checks it against the schemas. */
+/** Passes the worker's JSON on unparsed. A test checks that JSON against the schemas. */
 async function passOn(answer: Promise<GraphJson>, headers: Record<string, string> = {}): Promise<Response> {
   return new Response(new Blob((await answer).pieces), { headers: { ...JSON_HEADERS, ...headers } });
 }

@@ -1,4 +1,4 @@
-/** What SCIP indexes bring, as the API shows it. */
+/** Exact references from SCIP indexes, as the API shows them. */
 import { Type as t } from "@sinclair/typebox";
 import { formFile } from "../../http/schema.ts";
 

@@ -1,4 +1,7 @@
-/** The code graph of projects: which sources a question is about, the state of their index, and what agents may ask. */
+/**
+ * The code graph of projects: selects the sources that a question is about, tells the state of their index, and answers
+ * agents.
+ */
 import { conflict, expectFound, forbidden, invalidField, isProblem, unavailable } from "../../core/errors.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { type Asker, roleIn } from "../../core/ownership.ts";
@@ -15,23 +18,23 @@ import type { GraphStatus, IndexJob } from "./model.ts";
 
 interface KnowledgeGraphDeps {
   client: Pick<GraphClient, "project">;
-  /** Answers about working copies that runs change. */
+  /** Answers questions about working copies, which runs change. */
   fresh: Pick<FreshAnswers, "tool">;
   jobs: IndexJobs;
   /** Undefined when there is no such project. */
   project(id: string): Pick<Project, "workspace"> | undefined;
-  /** Where a project's sources and its graph are. */
+  /** The folders of a project's sources and graph. */
   placeOf(projectId: string): GraphPlace;
   versionOf(projectId: string): string | undefined;
-  /** Projects that have an index and that they see, newest first. */
+  /** Projects that have an index and that the asker sees, newest first. */
   indexed(asker: Asker): string[];
-  /** Puts a SCIP index beside a project's graph, where the next index job takes it in. */
+  /** Puts a SCIP index beside a project's graph. The next index job reads it. */
   keepScip(projectId: string, path: string): Promise<void>;
   /** Path of the SCIP index that the project's set-up names. */
   scipOf(projectId: string): string | undefined;
-  /** Removes what SCIP indexes said. */
+  /** Removes the exact references that came from a SCIP index. */
   dropScip(projectId: string): void;
-  /** The working copy of a run, with a graph of its own; undefined when it has none. */
+  /** The folders of a run's working copy and of its own graph; undefined when the run has no working copy. */
   copyPlaceOf(projectId: string, workId: string): GraphPlace | undefined;
 }
 
@@ -42,7 +45,7 @@ export type FoundSymbol = { project_id: string } & Pick<
 
 export type KnowledgeGraph = ReturnType<typeof createKnowledgeGraph>;
 
-/** Projects whose symbols are searched at once: as many as the process that answers keeps open. */
+/** Most projects that one search of symbols asks: as many as the worker process keeps open. */
 const SEARCHED_PROJECTS = 8;
 
 export function createKnowledgeGraph(deps: KnowledgeGraphDeps) {
@@ -59,16 +62,22 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps) {
     if (workspace.state === "none")
       throw conflict("The project has no sources yet: give it a repository, or start a run in it.", "no_workspace");
   };
-  /** Indexes that questions wait for, by project. */
+  /** Indexing in progress that questions wait for, by project. */
   const made = new Map<string, Promise<unknown>>();
 
-  /** Whether a job of the project's makes an index: it has progress to look at instead of a request that waits. */
+  /**
+   * Whether an index job of the project is queued or running. Callers then follow its progress instead of waiting in
+   * their request.
+   */
   const isUnderWay = (projectId: string): boolean => {
     const job = jobs.latest(projectId);
     return job?.state === "queued" || job?.state === "running";
   };
 
-  /** Asks; where the index is gone or damaged, makes it again first. `waits`: for a job under way, too. */
+  /**
+   * Runs `ask`. If the index is missing or damaged, makes it first and asks again. While an index job is live, that
+   * happens only with `waits`; otherwise the error is passed on.
+   */
   async function orIndexed<T>(projectId: string, graph: RemoteGraph, ask: () => Promise<T>, waits = false): Promise<T> {
     try {
       return await ask();
@@ -84,7 +93,7 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps) {
     }
   }
 
-  /** Starts an index job; one that is at work already is followed by another. */
+  /** Starts an index job. If one is running, another one follows it. */
   function indexAfter(projectId: string, caller: Caller): IndexJob {
     const job = jobs.start(projectId, { force: false, cause: "request", userId: caller.userId });
     if (job.state === "running") jobs.soon(projectId);
@@ -108,7 +117,11 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps) {
       assertSources(find(projectId, caller));
       return jobs.start(projectId, { force, cause: "request", userId: caller.userId });
     },
-    /** Keeps an uploaded SCIP index. @returns starts the job that takes it in. @throws Problem 409, 422 without a file. */
+    /**
+     * Keeps an uploaded SCIP index.
+     * @returns a function that starts the index job which reads it.
+     * @throws Problem 409, 422 without a file.
+     */
     async receiveScip(projectId: string, file: SpooledFile | undefined, caller: Caller): Promise<() => IndexJob> {
       assertSources(find(projectId, caller));
       if (!file) throw invalidField("/file", "Send the SCIP index as the file of a form");
@@ -128,17 +141,20 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps) {
       find(projectId, caller);
       return jobs.cancel(projectId, jobId, caller);
     },
-    /** For questions, whose answers come as the graph gives them. */
+    /** A client for questions. Its answers are passed on as the graph gives them. */
     graph(projectId: string, caller: Caller): RemoteGraph {
       const { workspace } = find(projectId, caller);
       const plain = client.project(deps.placeOf(projectId));
-      // Without sources there is nothing to make an index of.
+      // Without sources there is nothing to index.
       if (workspace.state !== "ready") return plain;
       return client.project(deps.placeOf(projectId), (ask) => orIndexed(projectId, plain, ask));
     },
-    /** Another one after each index: its commit and number. Undefined before the first. */
+    /** The version of a project's index: commit and number, new after each index. Undefined before the first. */
     version: deps.versionOf,
-    /** Symbols of the indexes of projects that they see, by words of names and paths. @param limit most symbols. */
+    /**
+     * Finds symbols in the indexes of the projects that the asker sees, by words of names and paths.
+     * @param limit most symbols.
+     */
     async findSymbols(words: readonly string[], limit: number, asker: Asker): Promise<FoundSymbol[]> {
       const options = { query: words.join(" "), limit: Math.min(limit * 2, 100), includeCode: false };
       const search = async (project_id: string): Promise<FoundSymbol[]> => {
@@ -146,7 +162,7 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps) {
         const { items } = ownJson<{ items: { symbol: FoundSymbol }[] }>(await new Blob(pieces).text());
         return items.map(({ symbol }) => ({ ...symbol, project_id }));
       };
-      // A graph that fails leaves out its own symbols and not the whole answer.
+      // If a project's graph fails, only its own symbols are missing from the answer.
       const asked = await Promise.allSettled(deps.indexed(asker).slice(0, SEARCHED_PROJECTS).map(search));
       const found = asked.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
       const holds = ({ qualified_name, file_path }: FoundSymbol) => {
@@ -155,7 +171,10 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps) {
       };
       return found.filter(holds).slice(0, limit);
     },
-    /** What an agent's tool says: of the run's own working copy, else of the project. An answer that may lack changes says so. */
+    /**
+     * Answers an agent's tool call from the run's own working copy, or else from the project's index. An answer that
+     * may miss recent changes says so.
+     */
     async toolText(
       execution: Pick<ExecutionInfo, "projectId" | "workId"> & { asker: Asker },
       wanted: string | undefined,
@@ -171,7 +190,7 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps) {
       const base = deps.placeOf(projectId);
       const copy = execution.workId === undefined ? undefined : deps.copyPlaceOf(projectId, execution.workId);
       if (!copy) assertSources(project);
-      // A run's working copy is brought up to date beside the question; a project's own index by its jobs.
+      // A working copy's graph is brought up to date with the question; a project's own index is updated by its jobs.
       if (copy) return fresh.tool({ ...copy, seed: base.store }, tool, args);
       const graph = client.project(base);
       const text = await orIndexed(projectId, graph, () => graph.tool(tool, args), true);

@@ -1,4 +1,4 @@
-/** The graph tools: over the engine, over a run's working copy as it is now, and whose project may be asked. */
+/** The graph tools: in the engine, over a run's working copy as it is now, and for which project they may be used. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const remove of left.splice(0).reverse()) await remove();
 });
 
-/** The shop as project `proj_shop`, with a working copy for `run_1`. */
+/** The sample shop as project `proj_shop`, with a working copy for `run_1`. */
 function shopService(): { tree: SourceTree; client: GraphClient; service: KnowledgeGraph; copy: string } {
   const tree = createSourceTree(SHOP);
   left.push(tree.remove);
@@ -143,7 +143,7 @@ describe("graph tools", () => {
     const bytes = readFileSync(snapshot);
     bytes.fill(7, bytes.length / 2);
     writeFileSync(snapshot, bytes);
-    // Another process: this one has the graph in memory.
+    // This uses another process, because the first one has the graph in memory.
     const other = createGraphClient({ command: skepCommand("graph-worker", join(tree.store, "addons")) });
     left.push(other.close);
     const graph = other.project({ root: tree.root, gitDir: join(tree.root, ".git"), store });

@@ -1,9 +1,12 @@
-/** The code graph tools of agents: described by the graph itself, answered for the project of the work. */
+/**
+ * The code graph tools for agents. The graph describes the tools; the answers are about the project of the agent's
+ * work.
+ */
 import { type ExecutionInfo, type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
 import type { ToolSchema } from "../../graph/serve/tools.ts";
 import type { KnowledgeGraph } from "./service.ts";
 
-/** The first question of a run waits for the index of its files. */
+/** Long enough for a run's first question, which waits until its files are indexed. */
 const TIMEOUT_MS = 120_000;
 
 type Ask = (execution: ExecutionInfo, ...asked: Asked) => Promise<string>;

@@ -1,11 +1,11 @@
-/** The finding of doctor about what parsers could not read of projects' sources. */
+/** What `skep doctor` reports about source lines that parsers could not read. */
 import { type Finding, ok, warn } from "../doctor/model.ts";
 import type { GraphStatus } from "./model.ts";
 
-/** More of a project's lines than this are worth a word. */
+/** Share of a project's lines that parsers could not read above which doctor warns. */
 const MUCH_UNREAD = 0.02;
 
-/** What `skep doctor` says of lines that parsers could not read. @param unreadOf of a project's index; undefined without */
+/** @param unreadOf the unread lines of a project's index; undefined without an index. */
 export function findUnread(
   projects: readonly string[],
   unreadOf: (id: string) => GraphStatus["unread"] | undefined,

@@ -1,4 +1,4 @@
-/** When which agent was at work: the executions of a span of time. */
+/** When each agent was at work: the executions within a span of time. */
 
 import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
@@ -12,7 +12,7 @@ import type { AgentDay, AgentSpan } from "./model.ts";
 import { keyOfStep, namesOfSteps } from "./named.ts";
 
 const MOST_DAYS = 31;
-/** Spans of one answer. */
+/** Most spans in one answer. */
 const MOST_SPANS = 2_000;
 
 interface SpanRow extends Omit<AgentSpan, "title" | "status" | "step_name"> {
@@ -32,13 +32,14 @@ export interface DayQuery {
   to?: string | undefined;
 }
 
-/** @throws Problem 422 for a span that is empty or too long. */
+/** @throws Problem 422 for a time range that is empty or too long. */
 export function readDay(store: Pick<Store, "statement">, query: DayQuery, now: number, caller: Caller): AgentDay {
   const to = query.to === undefined ? now : timeOf(query.to, "to");
   const from = query.from === undefined ? to - DAY_MS : timeOf(query.from, "from");
   if (to <= from) throw invalidField("to", "Must be later than from");
   if (to - from > MOST_DAYS * DAY_MS) throw invalidField("from", `Must be at most ${MOST_DAYS} days before to`);
-  // What began before the span may reach into it. No execution lasts longer than a day.
+  // Executions that began before the range may reach into it. No execution lasts longer than a day, so one day earlier
+  // is enough.
   const [seen, ...ofProjects] = inSeenProject(caller, "s.project_id") ?? ["1"];
   const own = caller.admin ? [] : [caller.userId ?? ""];
   const values = [timestamp(from - DAY_MS), timestamp(to), timestamp(from), ...own, ...ofProjects];

@@ -37,7 +37,7 @@ describe("lifecycle", () => {
     const scribe = await itemsOf<TimelineItem>(a, "timeline?agent_id=scribe&kind=session_ended");
     expect(scribe).toMatchObject([{ agent_id: "scribe", title: "Ended: succeeded" }]);
     expect(await itemsOf(a, "timeline?since=2999-01-01T00:00:00.000Z")).toEqual([]);
-    // The same instant in another zone: as text it sorts behind every item.
+    // This is the same instant in another time zone. Compared as text, it would sort behind every item.
     const started = Date.parse(mine.at(-1)!.at) - 1_000;
     const ahead = `${new Date(started + 14 * HOUR_MS).toISOString().slice(0, 19)}%2B14:00`;
     expect(await itemsOf(a, `timeline?since=${ahead}`)).toHaveLength(mine.length);

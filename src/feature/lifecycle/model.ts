@@ -1,9 +1,12 @@
-/** What agents did, and what they are doing. */
+/** What agents have done and are doing, as the API shows it. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
 
-/** Each change needs a migration that makes the indexes `events_timeline…` again: they name these kinds. */
+/**
+ * The kinds of events on the timeline. The conditions of the indexes `events_timeline…` name them, so each change needs
+ * a migration that makes these indexes again.
+ */
 export const TIMELINE_KINDS = [
   "session_started",
   "session_ended",

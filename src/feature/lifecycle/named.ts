@@ -1,4 +1,4 @@
-/** What a page of the timeline is about, by name: the run's task, the project, the task of the board. */
+/** Names for a page of the timeline: the run's task, the project, the task on the board. */
 import { firstLine } from "../../core/first-line.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
 import type { Store } from "../../store/store.ts";
@@ -8,7 +8,7 @@ type Names = Pick<TimelineItem, "run_title" | "project_id" | "project_name" | "t
 
 type OfSession = Pick<TimelineItem, "session_kind" | "session_title">;
 
-/** @returns kind and title by the session's id. Asked for the sessions of one page. */
+/** @returns kind and title by session id. Called with the sessions of one page. */
 export function namesOfSessions(
   { statement }: Pick<Store, "statement">,
   ids: readonly string[],
@@ -24,10 +24,13 @@ export function namesOfSessions(
   );
 }
 
-/** A step as one text; ids of runs hold no slash. */
+/** A step's key as one text. It is unique because ids of runs hold no slash. */
 export const keyOfStep = (run: string, step: string): string => `${run}/${step}`;
 
-/** @returns what the run's own pipeline calls its steps, by `keyOfStep`, for the runs of one page. Each pipeline is read once. */
+/**
+ * @returns the steps' names from each run's own pipeline, by `keyOfStep`. Called with the runs of one page. Each
+ * pipeline is read once.
+ */
 export function namesOfSteps({ statement }: Pick<Store, "statement">, runs: readonly string[]): Map<string, string> {
   const rows = statement<{ run: string; step: string; name: string }>(
     `WITH page AS MATERIALIZED (SELECT id, definition_id FROM runs WHERE id IN (SELECT value FROM json_each(?))),
@@ -49,7 +52,7 @@ interface NamesRow {
   task_title: string | null;
 }
 
-/** @returns names by the run's id. Asked for the runs of one page. */
+/** @returns names by run id. Called with the runs of one page. */
 export function namesOfRuns({ statement }: Pick<Store, "statement">, ids: readonly string[]): Map<string, Names> {
   const rows = statement<NamesRow>(
     `SELECT r.id, substr(r.task_description, 1, 400) AS text, p.id AS project_id, p.name AS project_name,

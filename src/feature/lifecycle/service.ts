@@ -1,4 +1,4 @@
-/** The timeline, from the event log, and the sessions that are alive. */
+/** The timeline, read from the event log, and the live sessions. */
 
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { membersOf } from "../../core/is-object.ts";
@@ -30,7 +30,7 @@ interface LifecycleDeps {
   clock: Pick<Clock, "now">;
   /** Sessions that have not ended, oldest first. */
   live(): SessionRow[];
-  /** Container of each session that has one; empty where the container engine does not answer. */
+  /** Container of each session that has one. Empty when the container engine does not answer. */
   containers(): Promise<ReadonlyMap<string, string>>;
 }
 
@@ -45,7 +45,10 @@ interface EventRow {
   data: string;
 }
 
-/** As in the conditions of the indexes events_timeline…, which are used where a statement has the same words. */
+/**
+ * The condition on kinds, in the same words as in the indexes `events_timeline…`: SQLite uses a partial index only if
+ * the words agree.
+ */
 const WHICH = TIMELINE_KINDS.map((kind) => `'${kind}'`).join(", ");
 
 function titleOf({ kind, step_id }: EventRow, data: Record<string, unknown>): string {
@@ -74,10 +77,10 @@ function titleOf({ kind, step_id }: EventRow, data: Record<string, unknown>): st
 
 export function createLifecycle({ store, clock, live, containers }: LifecycleDeps) {
   return {
-    /** Newest first; what the caller may read. */
+    /** Newest first; only the events that the caller may read. */
     timeline({ agent_id, kind, since }: TimelineFilter, page: Page, caller: Caller): ListAnswer<TimelineItem> {
       const shown = `agent_id IS NOT NULL AND kind IN (${WHICH})`;
-      // Events are in the order of their times: below the latest that is too old there is nothing to read.
+      // Ids of events follow their times, so reading can stop at the newest event that is too old.
       const older = `SELECT id FROM events INDEXED BY events_timeline WHERE ${shown} AND at < ? ORDER BY id DESC LIMIT 1`;
       const from = since === undefined ? undefined : timestamp(timeOf(since, "since"));
       const before = numberAfter(page);
@@ -89,7 +92,7 @@ export function createLifecycle({ store, clock, live, containers }: LifecycleDep
         before === undefined ? undefined : ["id < ?", before],
         readable(caller, WHOSE.events),
       );
-      // Without a filter, reading by kind and then sorting all would be taken for quicker.
+      // Without a filter, SQLite's planner would read by kind and then sort all rows, so the index is named.
       const index = (agent_id ?? kind) === undefined ? "INDEXED BY events_timeline" : "";
       const rows = store.sqlite
         .prepare<unknown[], EventRow>(
@@ -129,9 +132,9 @@ export function createLifecycle({ store, clock, live, containers }: LifecycleDep
         },
       );
     },
-    /** Spans of work of the caller's own sessions, an administrator's all. @throws Problem 422. */
+    /** Spans of work in the caller's own sessions, or in all for an administrator. @throws Problem 422. */
     day: (query: DayQuery, caller: Caller): AgentDay => readDay(store, query, clock.now(), caller),
-    /** The caller's own, an administrator's all; newest first. */
+    /** The caller's own live sessions, or all for an administrator; newest first. */
     async sessions(page: Page, caller: Caller): Promise<ListAnswer<LiveSession>> {
       const mine = live()
         .filter((row) => mayRead(caller, WHOSE_SESSIONS.live, row))

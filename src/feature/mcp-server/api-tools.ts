@@ -1,4 +1,4 @@
-/** Tools made from the API's own document: what a tool takes, and the request that its arguments make. */
+/** Makes tools from the API's own document: each tool's parameters, and the request that its arguments become. */
 
 import { invalid } from "../../core/errors.ts";
 import { membersOf, textIn } from "../../core/is-object.ts";
@@ -16,7 +16,7 @@ interface Found {
   body: Json | undefined;
 }
 
-/** @throws Error when the document has no such operation: a table that is out of date. */
+/** @throws Error when the document lacks one of these operations: the table of operations is out of date then. */
 export function apiTools(document: Json, operations: readonly Operation[]): ApiTool[] {
   const schemas = membersOf(membersOf(document["components"])["schemas"]);
   const found = operationsOf(document, schemas);
@@ -41,12 +41,14 @@ function operationsOf(document: Json, schemas: Json): Map<string, Found> {
   return found;
 }
 
-/** A list of the document, which this program wrote: its items are as it says. */
+/** A list in the document. This program wrote the document, so the items' type is trusted. */
 const listIn = <T>(value: unknown): T[] => (Array.isArray(value) ? value : []);
 
 const DEPTH = 12;
 
-/** With every reference into the document's schemas filled in: a tool's schema stands alone. */
+/**
+ * Replaces references to the document's schemas by the schemas themselves, because a tool's schema must stand alone.
+ */
 function inlined(value: unknown, schemas: Json, depth = 0): unknown {
   if (typeof value !== "object" || value === null || depth > DEPTH) return value;
   if (Array.isArray(value)) return value.map((one) => inlined(one, schemas, depth + 1));
@@ -78,7 +80,7 @@ function toolOf(operation: Operation, { method, path, parameters, body }: Found,
     operation,
     isReading: method === "GET",
     inputSchema: { type: "object", properties, required, additionalProperties: false },
-    /** @throws Problem 422 for arguments that it does not have, or lacks. */
+    /** @throws Problem 422 for unknown or missing arguments. */
     request(args: Json): InnerRequest {
       const unknown = Object.keys(args).find((name) => !Object.hasOwn(properties, name));
       if (unknown !== undefined) throw invalid(`There is no argument ${unknown.slice(0, 64)}.`);

@@ -1,6 +1,6 @@
 /**
- * The protocol library's handler over HTTP, loaded when the first client comes. A request of the newer revision, or of
- * an older client without a session, gets a server object of its own; an older client that initializes gets a session.
+ * The protocol library's HTTP handler, loaded when the first client comes. A client of the older protocol revision that
+ * initializes gets a session. Any other request gets a server object of its own.
  */
 import type * as Library from "@modelcontextprotocol/server";
 import type { Caller } from "../../http/caller.ts";
@@ -13,7 +13,7 @@ type BuildServer = (
 
 export type Endpoint = ReturnType<typeof createEndpoint>;
 
-/** The library carries the caller with a request, as `extra` of what `answer` gives it. */
+/** The caller of a request. The library passes it on as the `extra` that `answer` sets. */
 const callerIn = (info: Library.AuthInfo | undefined) => info?.extra?.["caller"] as Caller | undefined;
 
 /** The caller of this request; its rights may have changed since its session was opened. */
@@ -25,7 +25,7 @@ interface Opened {
   sessions: Sessions;
 }
 
-/** Streams of subscriptions that are open at once. */
+/** Most streams of subscriptions that are open at once. */
 const SUBSCRIPTIONS = 64;
 
 export function createEndpoint(build: BuildServer, onError: (error: Error) => void) {
@@ -44,8 +44,8 @@ export function createEndpoint(build: BuildServer, onError: (error: Error) => vo
   return {
     /**
      * Answers a request of a caller who was let in.
-     * @param body the request's JSON as the route's parser read it, which bounds how deep it is nested: the library writes
-     * parts of it again, which takes seconds for a body of brackets.
+     * @param parsedBody the request's JSON from the route's parser, which limits its nesting. The library serializes
+     * parts of it again, which would take seconds for a body of deeply nested brackets.
      */
     async answer(request: Request, caller: Caller, parsedBody?: unknown): Promise<Response> {
       const { library, handler, sessions } = await open();

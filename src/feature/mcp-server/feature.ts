@@ -24,7 +24,7 @@ export const mcpServer = defineFeature("mcpServer", ({ log, keys, contributions,
   return { routes: () => mcpServerRoutes(endpoint), stop: endpoint.close };
 });
 
-/** The four questions to a project's code graph, with the answers that agents get. */
+/** The four code graph tools, with the same answers that agents get. */
 const graphTools = (ask: KnowledgeGraph["toolText"]): OwnTool[] =>
   toolSchemas(true).map(({ name, description, input }) => ({
     name,

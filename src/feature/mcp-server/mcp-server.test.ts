@@ -1,4 +1,4 @@
-/** This server as a tool server, asked by the protocol's own client in both revisions. */
+/** This server as a tool server, used by the protocol's own client in both revisions. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
@@ -71,7 +71,7 @@ describe.each(REVISIONS)("an MCP client of %s", (revision) => {
     expect(JSON.parse((contents[0] as { text: string }).text)).toMatchObject({ id: run.id });
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toContain(`skep://runs/${run.id}`);
-    // Another user sees nothing of it.
+    // Another user does not see the run.
     const other = await connect(b.token, revision);
     expect(await other.call("get_run", { run_id: run.id })).toMatchObject({
       isError: true,
@@ -92,7 +92,7 @@ describe.each(REVISIONS)("an MCP client of %s", (revision) => {
       text: expect.stringContaining("no argument nothing"),
     });
     expect(await call("get_run", { run_id: "../../v1/users" })).toMatchObject({ isError: true });
-    // Would be the project's own address.
+    // As part of a path, these ids would lead to the project's own address.
     for (const task_id of ["..", "."])
       expect(await call("get_task", { project_id: "x", task_id })).toMatchObject({
         isError: true,
@@ -228,7 +228,7 @@ steps:
     });
   });
 
-  /** The request itself, as a client of the newer revision makes it. */
+  /** Sends a request as a client of the newer revision does. */
   async function raw(token: string, params: object, name = "start_run") {
     const meta = {
       "io.modelcontextprotocol/protocolVersion": "2026-07-28",

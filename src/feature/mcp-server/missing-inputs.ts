@@ -1,6 +1,6 @@
 /**
- * A pipeline wants inputs that the model did not give: a person is asked for them, if the client can ask. What goes to
- * the client and comes back is signed, bound to the user and the tool, and worth ten minutes.
+ * Asks a person for inputs that a pipeline needs and the model did not give, if the client can ask. The state that
+ * travels through the client is signed, bound to the user and the tool, and valid for ten minutes.
  */
 
 import { createHash, hkdfSync } from "node:crypto";
@@ -22,7 +22,7 @@ const QUESTION = "inputs";
 
 export type MissingInputs = ReturnType<typeof createMissingInputs>;
 
-/** @param secret what the signing key is derived from. */
+/** @param secret the key material from which the signing key is derived. */
 export function createMissingInputs(secret: () => Uint8Array) {
   const key = () => new Uint8Array(hkdfSync("sha256", secret(), "", "skep/mcp-request-state", 32));
   return {
@@ -31,7 +31,10 @@ export function createMissingInputs(secret: () => Uint8Array) {
       const codec = library.createRequestStateCodec<State>({ key: key(), ttlSeconds: TTL_SECONDS, bind });
       return {
         verify: codec.verify,
-        /** The arguments with what a person answered, if this is the answer to our own question about them. */
+        /**
+         * The arguments, completed by the person's answer if this request answers our own question about the same
+         * arguments.
+         */
         filled(args: Record<string, unknown>, ctx: Library.ServerContext): Record<string, unknown> {
           const given = library.acceptedContent(ctx.mcpReq.inputResponses, QUESTION);
           if (given === undefined) return args;
@@ -41,7 +44,7 @@ export function createMissingInputs(secret: () => Uint8Array) {
           const texts = Object.entries(given).map(([name, value]) => [name, String(value)]);
           return { ...args, inputs: { ...membersOf(args["inputs"]), ...Object.fromEntries(texts) } };
         },
-        /** What to ask a person; undefined where nothing is missing, or the client cannot ask. */
+        /** What to ask a person; undefined when nothing is missing or the client cannot ask. */
         async question({ missing }: ToolAnswer, args: Record<string, unknown>, ctx: Library.ServerContext) {
           if (!missing || ctx.mcpReq.inputResponses !== undefined || !canAsk(library, server, ctx)) return undefined;
           const properties = Object.fromEntries(
@@ -64,7 +67,10 @@ export function createMissingInputs(secret: () => Uint8Array) {
 
 const digestOf = (args: object): string => createHash("sha256").update(JSON.stringify(args)).digest("hex");
 
-/** A client of the newer revision says with each request whether it can ask its person, an older one when it begins. */
+/**
+ * Whether the client can ask its person. A client of the newer revision says so with each request, an older one when it
+ * initializes.
+ */
 function canAsk(library: typeof Library, server: () => Library.Server, { mcpReq }: Library.ServerContext): boolean {
   const envelope = membersOf(mcpReq.envelope);
   const capabilities = envelope[library.CLIENT_CAPABILITIES_META_KEY] ?? server().getClientCapabilities();

@@ -1,19 +1,19 @@
 /**
- * Operations of this API that MCP clients get as tools. The API's own document says what each takes; rights are
- * checked by the API itself.
+ * Operations of this API that MCP clients get as tools. The API's own document defines their parameters; the API itself
+ * checks rights.
  */
 
 export interface Operation {
   tool: string;
-  /** Its name in the API's document. */
+  /** The operation's name in the API's document. */
   operationId: string;
   /** The tool's description, for a model. */
   about: string;
-  /** Parameters of the path by the name that the tool has for them. */
+  /** The tool's names for parameters of the path, where they differ. */
   names?: Readonly<Record<string, string>>;
-  /** Members of the body and the query that are left out. */
+  /** Members of the body and the query that the tool leaves out. */
   without?: readonly string[];
-  /** Changes something that cannot be taken back. */
+  /** The tool changes something that cannot be undone. */
   destructive?: true;
 }
 

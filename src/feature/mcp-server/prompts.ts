@@ -1,4 +1,4 @@
-/** Each pipeline as a prompt: what a person picks in a client's menu to have it run. */
+/** Offers each pipeline as a prompt, which a person picks in the client's menu to run it. */
 
 import type * as Library from "@modelcontextprotocol/server";
 import { ownJson } from "../../core/own-json.ts";

@@ -1,4 +1,6 @@
-/** Outputs of runs and documents, by addresses that match plain words only. */
+/**
+ * Offers outputs of runs and documents as resources. Ids in their addresses match only letters, digits, `_` and `-`.
+ */
 
 import type * as Library from "@modelcontextprotocol/server";
 import { ownJson } from "../../core/own-json.ts";

@@ -1,4 +1,4 @@
-/** /mcp: this server as a tool server, for editors and other agents. */
+/** `/mcp`: this server as a tool server, for editors and other agents. */
 
 import { badRequest, notFound } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -9,7 +9,9 @@ import { SESSION_HEADER } from "./sessions.ts";
 const description =
   "Model Context Protocol over streamable HTTP, revisions 2025-11-25 (with and without sessions) and 2026-07-28. Tools act with the caller's own rights; an API key's scopes apply to each.";
 
-/** Questions during a call come in that call's own stream, so there is no stream to GET: it answers 405. */
+/**
+ * Questions to the client during a call travel in that call's own stream, so GET has no stream to open and answers 405.
+ */
 export const mcpServerRoutes = ({ answer }: Pick<Endpoint, "answer">) =>
   operations("mcp", [
     operation("askMcp", "POST /mcp", {
@@ -30,7 +32,7 @@ export const mcpServerRoutes = ({ answer }: Pick<Endpoint, "answer">) =>
     }),
   ]);
 
-/** @throws Problem 400 when the request holds no JSON, which the library would answer in a form of its own. */
+/** @throws Problem 400 when the request holds no JSON. The library would answer that in a format of its own. */
 function jsonOf(body: unknown): unknown {
   if (body === undefined) throw badRequest("The body is not JSON.", "malformed");
   return body;

@@ -1,7 +1,7 @@
 /**
- * Sessions of clients of the revision 2025-11-25: with one, a client can be asked something while its call runs. Each has
- * a server object of its own and belongs to the credential that opened it. They live in memory; a client whose session
- * is gone gets 404 and opens another, as the protocol says.
+ * Sessions for clients of the revision 2025-11-25: in a session, a client can be asked something while its call runs.
+ * Each session has its own server object and belongs to the credential that opened it. Sessions live in memory; a
+ * client whose session is gone gets 404 and opens another, as the protocol says.
  */
 import { randomUUID } from "node:crypto";
 import type * as Library from "@modelcontextprotocol/server";
@@ -30,7 +30,7 @@ interface Session {
 export const SESSION_HEADER = "mcp-session-id";
 const MAX_SESSIONS = 512;
 const MAX_PER_OWNER = 32;
-/** A session that was not used for so long ends when another is opened. */
+/** A session that is idle for longer is ended when another one is opened. */
 const IDLE_MS = 30 * 60_000;
 
 const ownerOf = ({ kind, userId, apiKeyId, sessionId }: Caller): string =>
@@ -39,7 +39,7 @@ const ownerOf = ({ kind, userId, apiKeyId, sessionId }: Caller): string =>
 export function createSessions({ library, build, onError, ...options }: SessionsOptions) {
   const now = options.now ?? (() => performance.now());
   const maxPerOwner = options.maxPerOwner ?? MAX_PER_OWNER;
-  /** By id, the least recently used first. */
+  /** Sessions by id, the least recently used first. */
   const sessions = new Map<string, Session>();
 
   const end = (id: string): void => {
@@ -47,7 +47,10 @@ export function createSessions({ library, build, onError, ...options }: Sessions
     sessions.delete(id);
     session?.server.close().catch(onError);
   };
-  /** Makes room for one more of this owner. */
+  /**
+   * Makes room for one more session of this owner: ends idle sessions, and the least recently used ones above the
+   * limits.
+   */
   const sweep = (owner: string): void => {
     for (const [id, { usedAt }] of sessions) if (now() - usedAt > IDLE_MS) end(id);
     const own = [...sessions].filter(([, session]) => session.owner === owner).map(([id]) => id);
@@ -56,7 +59,7 @@ export function createSessions({ library, build, onError, ...options }: Sessions
   };
 
   return {
-    /** Answers `initialize`, and opens the session that it begins. */
+    /** Answers `initialize` and opens the session. */
     async open(request: Request, parsedBody: unknown, caller: Caller, authInfo: Library.AuthInfo): Promise<Response> {
       const owner = ownerOf(caller);
       sweep(owner);
@@ -72,11 +75,11 @@ export function createSessions({ library, build, onError, ...options }: Sessions
       });
       await server.connect(transport);
       const response = await transport.handleRequest(request, { authInfo, parsedBody });
-      // It was refused: nothing else will close it.
+      // The request was refused, so no session exists that would close the server later.
       if (opened === undefined) await server.close().catch(onError);
       return response;
     },
-    /** Answers a request that names a session: 404 when there is none of this caller. */
+    /** Answers a request that names a session: 404 when this caller has no such session. */
     async answer(request: Request, parsedBody: unknown, caller: Caller, authInfo: Library.AuthInfo): Promise<Response> {
       const id = request.headers.get(SESSION_HEADER) ?? "";
       const session = sessions.get(id);

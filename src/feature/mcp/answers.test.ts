@@ -1,4 +1,6 @@
-/** What comes back from tool servers besides plain text: structured answers, questions, answers over the older transport. */
+/**
+ * Answers of tool servers other than plain text: structured answers, questions, and answers over the older transport.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +15,7 @@ import type { McpServer } from "./model.ts";
 setDefaultTimeout(300_000);
 const call = (tool: string, input: object = {}) => ({ tool_calls: [{ tool, input }] });
 const done = call("complete", { outputs: "{{ outputs }}", summary: "done" });
-/** What the scripted agent of this name does, one call a reply. */
+/** The calls that the scripted agent of this name makes, one per reply. */
 const PLAYS: Record<string, object[]> = {
   scribe: [call("odd__count", { given: { n: 7 } }), done],
   reviewer: [call("odd__count", { given: { n: "seven" } }), done],
@@ -41,7 +43,7 @@ const request = <T = McpServer>(method: string, path: string, body?: object) =>
   server.request<T>(method, `/v1/mcp${path}`, body ? { body } : {});
 const running = (id: string) => mcpServerWhen(server, id, ({ status }) => status === "running");
 
-/** Lets the agent make its call. @returns how it went. */
+/** Lets the agent make its call. @returns the result of the call. */
 async function calledBy(agent: string): Promise<{ ok: boolean; output: string }> {
   const body = { agent_id: agent, prompt: "go" };
   const { session_id } = (await server.request<{ session_id: string }>("POST", "/v1/spawn-executor/execute", { body }))
@@ -76,7 +78,7 @@ test("an answer that says that the call failed is read as it is, whatever the sc
 
 describe("a question in the middle of a call", () => {
   test("is not answered unless an administrator wants that", async () => {
-    // The server asks although the client declared that nobody can be asked.
+    // The server asks although the client declared that there is nobody to ask.
     expect((await calledBy("lead")).output).toContain("-32601");
   });
 

@@ -1,4 +1,6 @@
-/** All tool servers that run: started and ended as their rows say, and the tools that agents have from them now. */
+/**
+ * All running tool servers: starts and stops them as their rows say, and holds the tools that agents have from them.
+ */
 import type { CallOptions, Connection } from "../../adapter/mcp/client.ts";
 import { messageOf, unavailable } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
@@ -23,7 +25,7 @@ interface ConnectionsDeps extends Pick<Core, "log"> {
 export interface ReadyTool {
   server: ServerRow;
   tool: ToolRow;
-  /** What agents call it. */
+  /** The tool's name for agents. */
   name: string;
 }
 
@@ -55,7 +57,10 @@ const essence = ({ transport, command, args, url, image, network, memory_mb, ...
 export function createConnections(deps: ConnectionsDeps) {
   const { store, rows, logs, log } = deps;
   const running = new Map<string, Running>();
-  /** Servers that are being ended, by id: the next start waits for it, or two would hold one folder. */
+  /**
+   * Servers that are being stopped, by id. The next start waits for this, or two processes of a server would use one
+   * folder.
+   */
   const ending = new Map<string, Promise<void>>();
   let isOn = false;
 
@@ -91,7 +96,7 @@ export function createConnections(deps: ConnectionsDeps) {
     const supervised = supervise({
       async connect(signal, onToolsChanged) {
         await before;
-        // As it is now: tokens and secrets may have changed since the last start.
+        // The row is read again: tokens and secrets may have changed since the last start.
         return deps.connect(rows.find(id) ?? row, signal, onToolsChanged);
       },
       listed(tools) {
@@ -148,22 +153,22 @@ export function createConnections(deps: ConnectionsDeps) {
   const isUp = ({ supervised }: Running) => supervised.state.status === "running";
 
   return {
-    /** Undefined when it should not run. */
+    /** Undefined when the server should not run. */
     stateOf: (id: string): ServerState | undefined => running.get(id)?.supervised.state,
-    /** Starts, ends or restarts the server as its row says now; a change of its grants alone disturbs nothing. */
+    /** Starts, stops or restarts the server as its row says now. A change of its grants alone does not restart it. */
     sync: (id: string) => sync(id),
-    /** Starts it again now, if it is to run. */
+    /** Restarts the server if it should run. */
     restart: (id: string) => sync(id, true),
-    /** Ends it for good, and waits until it is gone. */
+    /** Stops the server for good. @returns once it is gone. */
     remove: end,
-    /** Reads again which of its tools are approved. */
+    /** Reads again which of the server's tools are approved. */
     approved(id: string): void {
       const one = running.get(id);
       if (one) readTo(one, rows.tools(id));
       safely(id, () => publish(id));
     },
     refresh: (id: string) => find(id).supervised.refresh(),
-    /** Tools that answer now; of one agent, or all. */
+    /** Tools that can be called now: those of one agent, or all. */
     tools: (agentId?: string): ReadyTool[] =>
       [...running.values()]
         .filter(isUp)

@@ -12,8 +12,9 @@ const NAME = /^[^\s\p{C}]{1,128}$/u;
 const DEPTH = 64;
 
 /**
- * A list as a server gave it. One invalid tool does not affect the others.
- * @param onNameless called for a tool without a name to show it by.
+ * Reads a server's list of tools. An invalid tool does not affect the others.
+ * @param onNameless called with the reason for each tool that is left out: without a usable name, listed twice, or too
+ * many.
  */
 export function readTools(listed: readonly unknown[], onNameless: (why: string) => void): ListedTool[] {
   const found = new Map<string, ListedTool>();
@@ -30,7 +31,7 @@ export function readTools(listed: readonly unknown[], onNameless: (why: string) 
 }
 
 function readTool(name: string, one: Record<string, unknown>) {
-  /** Why no agent can be given it. */
+  /** Why no agent can use the tool; null when agents can. */
   const problem = faultOf(one);
   const description = typeof one["description"] === "string" ? one["description"] : "";
   const definition: ToolDefinition = {
@@ -68,14 +69,16 @@ function depthOf(value: unknown, deep = 0): number {
   return most;
 }
 
-/** SHA-256 of all that a model or an administrator relies on, whatever the order of its members. */
+/**
+ * SHA-256 of everything that a model or an administrator relies on. The order of an object's members does not matter.
+ */
 export const hashOf = (definition: ToolDefinition): string => hashJson(definition);
 
 /** The longest name that every model provider accepts. */
 const NAME_CHARACTERS = 64;
 const SUFFIX_CHARACTERS = 6;
 
-/** What agents call a tool: `server__tool`, in the characters that models can use; unique for each pair. */
+/** The name of a tool for agents: `server__tool`, in characters that models accept; unique for each pair. */
 export function agentToolName(server: string, tool: string): string {
   const plain = `${server}__${tool}`;
   const safe = plain.replace(/[^a-zA-Z0-9_-]/g, "_");

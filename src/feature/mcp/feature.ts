@@ -112,7 +112,7 @@ export const mcp = defineFeature(
       fetchOf: (row) => fetchOf({ deps, logs }, row),
       givenOf: (row) => values.openClient(row.id, row.sealed_oauth),
     });
-    // What their servers print is masked from the first line on.
+    // Masks the servers' secrets before any server starts, so that their first printed line is masked as well.
     for (const row of rows.all())
       values.mask(row.id, {
         ...values.open(row.sealed_env),
@@ -148,10 +148,10 @@ export const mcp = defineFeature(
   mcpEvents,
 );
 
-/** Where tool servers run that are programs; no containers where no engine is used. */
+/** Where tool servers that are programs run. There are no containers without a container engine. */
 interface Places {
   container: ToolServers | undefined;
-  /** Why there are none, and what can be done. */
+  /** Why there are no containers, and what to do about it. */
   noContainers: string;
   host: ToolServers;
 }
@@ -167,7 +167,7 @@ function placesOf(deps: Needs): Places {
       images: createAgentImages({ docker: engine, pull: config.imagePull }),
       carries: config.sandboxWorkspace === "detached",
     });
-  // An engine that the operator names besides the hosts is for tool servers.
+  // If DOCKER_HOST is set beside DOCKER_HOSTS, its engine runs the tool servers; otherwise the listed hosts do.
   const names = docker && config.dockerHost === undefined ? (readDockerHosts(config.dockerHosts) ?? []) : [];
   const hosts = names.map(({ name, address, tls }): ToolServerHost => {
     const engine = connectDocker(dockerEndpoint({ host: address, certPath: tls, env: config.hostEnv }));
@@ -192,7 +192,7 @@ const NO_CONTAINERS = {
     "It runs in a container, and with SANDBOX=kubernetes only agents run in Pods. Run it in the cluster yourself, as a Deployment with a Service, and give its address (url).",
 } as const;
 
-/** On which host each tool server has its files. */
+/** Stores on which host each tool server has its files. */
 function homesIn(store: Core["store"]): HostedToolServersDeps["homes"] {
   const rows = store.rows(facts);
   const nameOf = (server: string) => `tool_server_host:${server}`;
@@ -242,7 +242,7 @@ function webTarget({ deps, values, rows, logs }: WebParts, row: ServerRow): Targ
   const { sealer } = deps;
   const kept = row.sealed_tokens === null ? undefined : ownJson<Credentials>(sealer.open(row.sealed_tokens));
   const keep = (now: Credentials) => {
-    // Skipped when the address has changed since: the tokens would be for the former one.
+    // Tokens are dropped if the server's address has changed meanwhile: they belong to the former address.
     if (rows.find(row.id)?.url === row.url) rows.keepTokens(row.id, sealer.seal(JSON.stringify(now)));
   };
   return {

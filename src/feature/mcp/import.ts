@@ -1,6 +1,6 @@
 /**
- * Configuration files that list tool servers: `mcpServers` of editors and desktop programs, and `server.json` of the
- * MCP registry. Only reads: nothing is started, and the servers are registered switched off.
+ * Reads configuration files that list tool servers: `mcpServers` of editors and desktop programs, and `server.json` of
+ * the MCP registry. It starts nothing; the servers are registered switched off.
  */
 import { createHash } from "node:crypto";
 import { Value } from "@sinclair/typebox/value";
@@ -12,10 +12,10 @@ import { fieldName } from "../../http/problem.ts";
 import { McpCreate, RESERVED_IDS } from "./model.ts";
 
 interface ReadServer {
-  /** Its name in the file. */
+  /** The server's name in the file. */
   name: string;
   server?: McpCreate;
-  /** Why it is left out. */
+  /** Why the server is left out. */
   reason?: string;
 }
 
@@ -25,7 +25,7 @@ const isObject = (value: unknown): value is Json =>
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-/** @throws Problem 422 when it is neither of the two. */
+/** @throws Problem 422 when the file is in neither of the two formats. */
 export function readConfig(config: Json, image: string | undefined): ReadServer[] {
   const servers = config["mcpServers"] ?? config["servers"];
   if (isObject(servers))
@@ -54,7 +54,7 @@ function attempt(name: string, read: () => McpCreate): ReadServer {
   }
 }
 
-/** An id of a name: its last part, in the characters that ids have. */
+/** Makes an id from a name: its last part, in the characters that ids may have. */
 function idOf(name: string): string {
   const last = name.toLowerCase().split("/").at(-1) ?? "";
   const slug = last
@@ -101,7 +101,10 @@ function configured(name: string, one: unknown, image: string | undefined): McpC
   };
 }
 
-/** `docker run … IMAGE ARGS`, as files for desktop programs have it: the image is what is meant. */
+/**
+ * Reads `docker run … IMAGE ARGS`, as desktop programs' files have it. Only the image, its arguments and variables
+ * matter.
+ */
 function dockerRun({ command, args, env }: { command: string; args: string[]; env: Record<string, string> }) {
   if (!/(^|\/)(docker|podman)$/.test(command) || args[0] !== "run") return undefined;
   const own = { ...env };
@@ -120,7 +123,7 @@ function dockerRun({ command, args, env }: { command: string; args: string[]; en
   return { command: null, args: args.slice(at + 1), env: own, image };
 }
 
-/** How packages of a registry are run, by its name. */
+/** How to run a package, by the name of its registry. */
 const RUNNERS: Readonly<Record<string, (id: string, version: string | undefined) => [string, string[]]>> = {
   npm: (id, version) => ["npx", ["-y", version ? `${id}@${version}` : id]],
   pypi: (id, version) => ["uvx", [version ? `${id}==${version}` : id]],
@@ -167,7 +170,10 @@ function published(name: string, entry: Json, image: string | undefined): McpCre
   throw new LeftOut("It has neither an address nor a package of a kind that can be run here (oci, npm, pypi, nuget).");
 }
 
-/** Variables and headers with what the file says of them: a secret becomes the name of one, to be stored. */
+/**
+ * Variables and headers with what the file says of them. A secret value becomes a reference to a stored secret, which
+ * is still to be stored.
+ */
 function placeholders(given: unknown): Record<string, string> {
   return Object.fromEntries(
     listOf(given).flatMap((one) => {

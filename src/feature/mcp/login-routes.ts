@@ -1,4 +1,4 @@
-/** Logging in to a tool server: the redirect to its authorization server, and back. */
+/** Routes for the login to a tool server: the redirect to its authorization server, and the way back. */
 
 import { Type as t } from "@sinclair/typebox";
 import { isProblem } from "../../core/errors.ts";
@@ -12,7 +12,10 @@ const IdPath = t.Object({ id: t.String({ maxLength: 64 }) });
 
 const CLIENT = "/v1/mcp/oauth/client.json";
 
-/** An authorization server fetches the document only over https, from where it can reach this server. */
+/**
+ * Addresses of this server for authorization servers. They fetch the client document only over https, from an address
+ * that they can reach.
+ */
 const hereOf = (base: string): Here => ({
   redirectUri: `${base}${CALLBACK}`,
   clientMetadataUrl: base.startsWith("https://") ? `${base}${CLIENT}` : undefined,

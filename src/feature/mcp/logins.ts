@@ -1,4 +1,7 @@
-/** Logins to tool servers that are under way: each state is random, of one server, used once, and ten minutes old at most. */
+/**
+ * Logins to tool servers that are in progress. Each has a random state, which belongs to one server, is used once, and
+ * expires after ten minutes.
+ */
 
 import { randomBytes } from "node:crypto";
 import type { Credentials, OAuthServer, StartedLogin } from "../../adapter/mcp/oauth.ts";
@@ -16,7 +19,7 @@ interface LoginsDeps extends Pick<Core, "clock" | "sealer" | "audit"> {
   begin(server: OAuthServer, state: string, scope?: string): Promise<StartedLogin>;
   finish(server: OAuthServer, started: StartedLogin, answer: URLSearchParams): Promise<Credentials>;
   fetchOf(row: ServerRow): OAuthServer["fetch"];
-  /** The client that was registered for it by hand. */
+  /** The OAuth client that was registered by hand for the server. */
   givenOf(row: ServerRow): OAuthServer["given"];
 }
 
@@ -35,7 +38,7 @@ interface Flow extends Here {
   actor: string;
   until: number;
 }
-/** At most so many are kept; the oldest are dropped. */
+/** Most logins in progress; the oldest are dropped. */
 const FLOWS = 100;
 
 export function createLogins(deps: LoginsDeps) {
@@ -57,7 +60,7 @@ export function createLogins(deps: LoginsDeps) {
     sealed_tokens === null ? undefined : ownJson<Credentials>(sealer.open(sealed_tokens)).scope;
   const unknown = () => badRequest("This login was not started here, or has expired. Start it again.", "login_unknown");
   return {
-    /** @throws Problem 404, 409 not a server with an address, 502 `authorization_failed`. */
+    /** @throws Problem 404, 409 for a server without an address, 502 `authorization_failed`. */
     async begin(id: string, here: Here, caller: Caller): Promise<{ authorization_url: string; expires_in: number }> {
       const row = find(id);
       const state = randomBytes(32).toString("base64url");
@@ -67,7 +70,7 @@ export function createLogins(deps: LoginsDeps) {
       flows.set(state, { server: id, url: row.url, ...here, started, actor: actorOf(caller), until });
       return { authorization_url: started.authorizationUrl, expires_in: LIMITS.signOnMs / 1_000 };
     },
-    /** @returns the server. @throws Problem 400 `login_unknown`, 502 `authorization_failed`. */
+    /** @returns the server's id. @throws Problem 400 `login_unknown`, 502 `authorization_failed`. */
     async finish(answer: URLSearchParams): Promise<string> {
       const state = answer.get("state") ?? "";
       const flow = flows.get(state);
@@ -76,7 +79,8 @@ export function createLogins(deps: LoginsDeps) {
       const row = find(flow.server);
       if (row.url !== flow.url) throw unknown();
       const credentials = await deps.finish(serverOf(row, flow), flow.started, answer);
-      // The answer took a while: the server's address may have changed, and these tokens are not for another one.
+      // The server's address may have changed while the answer was awaited. The tokens are valid only for the old
+      // address.
       if (rows.find(flow.server)?.url !== flow.url) throw unknown();
       rows.keepTokens(flow.server, sealer.seal(JSON.stringify(credentials)));
       audit({ action: "mcp_server.authorized", actor: flow.actor, subject: flow.server, data: {} });

@@ -1,4 +1,7 @@
-/** The last lines of each tool server, and what follows them. Held in memory: masked, bounded, gone with the process. */
+/**
+ * The last log lines of each tool server, and the lines that follow. They are masked, limited in number, held in
+ * memory, and lost when the process ends.
+ */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { MaskedStream, Masking } from "../../core/masking.ts";
@@ -16,7 +19,7 @@ interface McpLogLine extends LogLine {
 export type McpLogs = ReturnType<typeof createMcpLogs>;
 
 type Reader = (line: McpLogLine) => void;
-/** Lines that a slow reader may be behind. */
+/** Most lines that a slow reader may be behind; older ones are dropped. */
 const BEHIND = 10_000;
 
 export function createMcpLogs(clock: Clock, masking: Pick<Masking, "stream">) {
@@ -51,13 +54,13 @@ export function createMcpLogs(clock: Clock, masking: Pick<Masking, "stream">) {
     // Standard error comes in pieces; the other streams come in whole lines.
     write: (server: string, stream: LogStream, text: string) =>
       take(server, stream, stream === "stderr" ? text : `${text}\n`, stream !== "stderr"),
-    /** Shows an unfinished last line: the server has ended. */
+    /** Shows an unfinished last line once the server has ended. */
     flush: (server: string) => take(server, "stderr", "", true),
     forget(server: string): void {
       kept.delete(server);
       for (const key of [...open.keys()]) if (key.startsWith(`${server}/`)) open.delete(key);
     },
-    /** The last `tail` lines and, with `follow`, those to come. @param server undefined for all. */
+    /** The last `tail` lines and, with `follow`, later ones as they come. @param server undefined for all servers. */
     read({ server, tail, follow }: { server?: string | undefined; tail: number; follow: boolean }): {
       lines: AsyncIterable<McpLogLine>;
       stop(): void;

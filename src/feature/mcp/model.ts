@@ -5,7 +5,7 @@ import { ImageName } from "../../core/image-name.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull } from "../../core/schema.ts";
 
-/** Words that paths below /v1/mcp use themselves. */
+/** Words that cannot be ids of servers, because paths below `/v1/mcp` use them. */
 export const RESERVED_IDS: ReadonlySet<string> = new Set(["logs", "import", "oauth", "config"]);
 export const EVERY_AGENT = "*";
 

@@ -1,4 +1,7 @@
-/** A server's descriptions of its tools: pinned when first seen, suspended when it changes, until somebody approves. */
+/**
+ * Descriptions of tools are pinned when first seen. A tool is suspended when its description changes, until somebody
+ * approves it.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -71,7 +74,7 @@ describe("a server's tools", () => {
   });
 
   test("stay suspended when the server is started again as it was changed", async () => {
-    // The started program says what it said first, so the pinned text holds again.
+    // The restarted program gives the first description again, so the pinned one applies.
     await calledBy("lead");
     const state = await when(
       ({ status, tools }) => status === "running" && tools.find(({ name }) => name === "say")?.state === "ready",

@@ -45,7 +45,7 @@ function stateOf(row: ToolRow): McpTool["state"] {
   return row.approved_hash === null ? "new" : "changed";
 }
 
-/** Its entry in `mcpServers`. @param shown opens sealed values of this server. */
+/** The server's entry in `mcpServers`. @param shown opens the server's sealed values. */
 export const configOf = (
   row: ServerRow,
   shown: (server: string, sealed: string) => Record<string, string>,

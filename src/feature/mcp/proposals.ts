@@ -1,6 +1,7 @@
 /**
- * Tool servers that a project's repository names in its `.mcp.json`: shown to administrators, who take those that they
- * want. They are registered switched off, granted to nobody; nothing of the file is ever started by itself.
+ * Tool servers that a project's repository proposes in its `.mcp.json`. Administrators see them and take those that
+ * they want. A taken server is registered switched off and granted to no agent; nothing in the file is started by
+ * itself.
  */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { conflict, notFound } from "../../core/errors.ts";
@@ -86,7 +87,7 @@ export function createProposals({ mcp, assertProject, fileOf }: ProposalsDeps) {
       const items = found.servers.map(([name, raw]) => present(name, raw));
       return { file: FILE, branch: found.branch, commit: found.commit, items };
     },
-    /** @throws Problem 404, 409 `commit_moved` where the file was changed since. */
+    /** @throws Problem 404, 409 `commit_moved` when the file has changed since it was shown. */
     async take(projectId: string, { commit, names, image }: TakeProposed, caller: Caller): Promise<Imported> {
       const found = await read(projectId);
       if (!found) throw notFound("file .mcp.json in this repository");
@@ -110,7 +111,7 @@ const NAMES_SECRET = "It asks for a stored secret. Register it by hand, with the
 const namesSecret = (raw: unknown): boolean => JSON.stringify(raw)?.includes("${secret:") ?? false;
 const SERVERS_MOST = 50;
 
-/** What cannot be read names none. */
+/** A file that cannot be parsed names no servers. */
 function serversIn(text: string): [string, unknown][] {
   try {
     const json = readJson(text);

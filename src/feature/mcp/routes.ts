@@ -1,4 +1,4 @@
-/** /v1/mcp: tool servers. Administrators configure them; an engine may report what it found. */
+/** `/v1/mcp`: tool servers. Administrators configure them; an external engine may report their tools. */
 
 import { Type as t } from "@sinclair/typebox";
 import { pageOf, pagesOf } from "../../http/list.ts";
@@ -76,7 +76,7 @@ export function mcpRoutes(mcp: Mcp, logs: McpLogs, proposals: Proposals) {
   ]);
 }
 
-/** What is about all servers. */
+/** Operations about all servers. */
 function proposalRoutes(proposals: Proposals) {
   return [
     operation("listProposedToolServers", "GET /v1/projects/:id/tool-servers", {

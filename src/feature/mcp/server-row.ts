@@ -1,4 +1,4 @@
-/** Rows of tool servers, made of what administrators send. */
+/** Makes rows of tool servers from what administrators send. */
 import type { AddressGuard } from "../../adapter/address-guard.ts";
 import type { Config } from "../../core/config.ts";
 import { invalidField } from "../../core/errors.ts";
@@ -47,7 +47,7 @@ export const emptyServer = (
   updated_at: at,
 });
 
-/** The row with what was sent. @throws Problem 422. */
+/** The row, changed by the fields that were sent. @throws Problem 422. */
 export function mergeServer(
   deps: ServerRowDeps,
   before: ServerRow,
@@ -59,7 +59,7 @@ export function mergeServer(
   const oldHeaders = isElsewhere ? {} : values.open(before.sealed_headers);
   const now = {
     env: env === undefined ? values.open(before.sealed_env) : values.merged(env, values.open(before.sealed_env)),
-    // What was given for one address is sent to no other.
+    // Headers that were given for one address are never sent to another one.
     headers: headers === undefined ? oldHeaders : values.merged(headers, oldHeaders),
   };
   assertWhole(deps, next, now);
@@ -72,7 +72,7 @@ export function mergeServer(
     sealed_env: env === undefined ? before.sealed_env : values.seal(now.env),
     sealed_headers: headers === undefined && !isElsewhere ? before.sealed_headers : values.seal(now.headers),
     sealed_oauth: client,
-    // Tokens are those of the address and of the client that they were given to.
+    // Tokens are valid only for the address and the client that they were issued for.
     ...(isElsewhere || client !== before.sealed_oauth ? { sealed_tokens: null } : {}),
   };
 }

@@ -1,13 +1,16 @@
-/** Addresses that an administrator may give a tool server, and where connections to them may go. */
+/** Which addresses an administrator may give a tool server, and where connections to the server may go. */
 import type { AddressGuard, ResolvedAddress } from "../../adapter/address-guard.ts";
 import { invalidField, Problem } from "../../core/errors.ts";
 import { inNetworks } from "../../http/address.ts";
 
-/** Link-local, where clouds answer with a machine's own credentials, and addresses that mean no machine. */
+/**
+ * Refused networks: link-local ones, where clouds serve a machine's own credentials, and addresses that mean no
+ * machine.
+ */
 const REFUSED = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254/128", "100.100.100.200/32", "0.0.0.0/8"];
 const REFUSED_NAMES = new Set(["metadata", "metadata.google.internal", "instance-data"]);
 
-/** @throws Problem 422. The administrator's own networks are allowed: tool servers are there. */
+/** Private networks are allowed: an administrator's tool servers are there. @throws Problem 422. */
 export function assertServerUrl(text: string, guard: Pick<AddressGuard, "isListed">): void {
   const url = URL.parse(text.trim());
   const bad = (why: string) => invalidField("/url", why);
@@ -22,8 +25,9 @@ export function assertServerUrl(text: string, guard: Pick<AddressGuard, "isListe
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
 
 /**
- * Where a request of a tool server's connection may go. Its own origin is the administrator's choice, but for the
- * metadata services of clouds; what the server or its authorization server points to is not trusted.
+ * Decides where a request of a tool server's connection may go. The server's own origin is the administrator's choice,
+ * except for metadata services of clouds. Addresses that the server or its authorization server points to are not
+ * trusted.
  */
 export function resolverFor(own: string, guard: AddressGuard) {
   const { origin } = new URL(own);

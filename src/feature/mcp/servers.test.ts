@@ -13,7 +13,7 @@ import type { McpServer } from "./model.ts";
 
 const docker = await dockerForTests(process.env);
 const call = (tool: string, input: object = {}) => ({ tool_calls: [{ tool, input }] });
-/** What the scripted agent of this name does, one call a reply. */
+/** The calls that the scripted agent of this name makes, one per reply. */
 const PLAYS: Record<string, object[]> = {
   scribe: [
     call("memo__create_entities", { entities: [{ name: "Ada", entityType: "person", observations: ["counts"] }] }),
@@ -45,7 +45,7 @@ const PLAYS: Record<string, object[]> = {
   ],
 };
 
-/** In which a server answers, also with 60 MB. After two answers that come later it would be started again. */
+/** Seconds within which a server answers, even with 60 MB. After two later answers it would be restarted. */
 const ANSWER_S = 30;
 
 describe.skipIf(!docker)("tool servers in containers", () => {
@@ -134,7 +134,7 @@ describe.skipIf(!docker)("tool servers in containers", () => {
         .every((line) => line.startsWith(">")),
     ).toBe(true);
     expect(calls.get("odd__say")?.output).not.toContain("tok-1234567890abcdef");
-    // What the agent leaves after that is outside text, until a person confirms it.
+    // Everything that the agent stores afterwards counts as outside text until a person confirms it.
     const note = await server.request("GET", "/v1/memory/vaults/scribe/entries/note%2Fseen");
     expect(note.body).toMatchObject({
       trusted: false,
@@ -163,7 +163,7 @@ describe.skipIf(!docker)("tool servers in containers", () => {
 
   test("an agent without a grant has none of them", async () => {
     const calls = await work("researcher");
-    // The scripted model gives up where it is not shown the tool that it shall call.
+    // The scripted model gives up if the tool that it should call is not offered.
     expect([...calls.keys()]).toEqual(["fail"]);
     const agent = (id: string) => server.request<{ tools: string[] }>("GET", `/v1/agents/${id}`);
     expect((await agent("scribe")).body.tools).toContain("ref__echo");

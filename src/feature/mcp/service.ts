@@ -1,4 +1,4 @@
-/** The registry of tool servers: what administrators configure, the state of each server, and which tools are approved. */
+/** The registry of tool servers: their configuration by administrators, their states, and which tools are approved. */
 import { timestamp } from "../../core/clock.ts";
 import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
@@ -32,7 +32,7 @@ interface McpDeps extends ServerRowDeps, Pick<Core, "store" | "clock" | "audit">
   rows: McpRows;
   connections: Connections;
   logs: McpLogs;
-  /** Removes what a server kept, once it is gone. */
+  /** Removes a server's files once the server is gone. */
   removeFolder(id: string): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function createMcp(deps: McpDeps) {
     update(id: string, input: McpUpdate, caller: Caller): McpServer {
       return store.write((tx) => {
         const next = mergeServer(deps, find(id), input);
-        // A change, or switching it on, asks for another attempt.
+        // A change of the server, or switching it on, lets it try to start again.
         rows.update(id, { ...next, held: null, held_reason: null });
         record("updated", caller, id, { fields: Object.keys(input) });
         tx.after(() => connections.sync(id));
@@ -93,7 +93,10 @@ export function createMcp(deps: McpDeps) {
         });
       });
     },
-    /** `running` and `configuring` start it again, `stopped` and `error` keep it off until another status is set. */
+    /**
+     * Sets the status. `running` and `configuring` restart the server; `stopped` and `error` keep it off until another
+     * status is set.
+     */
     setStatus(id: string, { status, error = null }: StatusUpdate, caller: Caller): McpServer {
       return store.write((tx) => {
         const row = find(id);
@@ -109,7 +112,10 @@ export function createMcp(deps: McpDeps) {
         return present(find(id));
       });
     },
-    /** Records what an engine found, or asks the server. @throws Problem 503 when it does not run. */
+    /**
+     * Records the tools that an external engine reports, or asks the server for its list.
+     * @throws Problem 503 when the server does not run.
+     */
     async setTools(id: string, { tools }: ToolsUpdate, caller: Caller): Promise<McpServer> {
       find(id);
       if (tools === undefined) await connections.refresh(id);
@@ -126,7 +132,10 @@ export function createMcp(deps: McpDeps) {
       }
       return present(find(id));
     },
-    /** @throws Problem 404 no such tool, 409 it is another now, or cannot be used. */
+    /**
+     * @throws Problem 404 for an unknown tool, 409 for a tool that has changed since it was shown or that cannot be
+     * used.
+     */
     approve(id: string, { tools }: Approval, caller: Caller): McpServer {
       return store.write((tx) => {
         find(id);
@@ -162,7 +171,10 @@ export function createMcp(deps: McpDeps) {
       });
       return result;
     },
-    /** Servers that are switched on, as `mcpServers`. Values in plain text for the engine's token alone, and audited. */
+    /**
+     * Servers that are switched on, as `mcpServers`. Only the engine's token gets the values in plain text, and that is
+     * audited.
+     */
     mergedConfig(caller: Caller): MergedConfig {
       const isEngine = caller.kind === "engine";
       const shown = (server: string, sealed: string) =>

@@ -1,4 +1,7 @@
-/** Rows of tool servers and of their tools. The tools of a server's first list are approved; new and changed ones wait. */
+/**
+ * Rows of tool servers and of their tools. The tools of a server's first list are approved; tools that are new or
+ * changed later wait for approval.
+ */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { among } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
@@ -19,7 +22,7 @@ export function createMcpRows(store: Store, clock: Clock) {
   return {
     find,
     tools,
-    /** Of several servers, by server; those without tools are not in it. */
+    /** Tools of several servers, by server. Servers without tools are missing from the map. */
     toolsOf: (ids: readonly string[]): Map<string, ToolRow[]> =>
       Map.groupBy(toolRows.list([among("server_id", ids)], { order: "name" }), ({ server_id }) => server_id),
     count: (): number => servers.count(),
@@ -28,11 +31,11 @@ export function createMcpRows(store: Store, clock: Clock) {
     update(id: string, fields: Partial<ServerRow>): void {
       store.write(() => servers.update({ ...fields, updated_at: now() }, { id }));
     },
-    /** Tokens from an authorization server; not a change made by a person. */
+    /** Stores tokens from an authorization server. It leaves `updated_at` alone, because no person made the change. */
     keepTokens: (id: string, sealed_tokens: string | null) =>
       void store.write(() => servers.update({ sealed_tokens }, { id })),
     remove: (id: string) => void store.write(() => servers.remove({ id })),
-    /** Records what a server lists. @returns its tools, those that are gone too. */
+    /** Records a server's list of tools. @returns the server's tools, including those that it no longer lists. */
     record(id: string, listed: readonly ListedTool[]): ToolRow[] {
       return store.write(() => {
         const server = find(id);
@@ -43,7 +46,7 @@ export function createMcpRows(store: Store, clock: Clock) {
         for (const { name, definition, hash, problem } of listed) {
           const offer = { offered: definition, offered_hash: hash, problem, listed: true, seen_at: at };
           const approval = isFirst && problem === null ? { approved: definition, approved_hash: hash } : {};
-          // What was approved before stays: a column that is left out is not changed.
+          // An earlier approval stays: `put` does not change columns that are left out.
           toolRows.put({ server_id: id, name, ...offer, ...approval }, ["server_id", "name"]);
         }
         if (isFirst && listed.length > 0) servers.update({ pinned_at: at }, { id });

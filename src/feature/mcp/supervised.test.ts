@@ -1,4 +1,4 @@
-/** A server that should run: started again when it ends or falls silent, with growing pauses. */
+/** Keeps a server running: it is restarted with growing pauses when it ends or stops answering. */
 import { describe, expect, test } from "bun:test";
 import type { Connection } from "../../adapter/mcp/client.ts";
 import { Problem } from "../../core/errors.ts";
@@ -6,7 +6,7 @@ import { type ServerState, type SupervisedPorts, supervise } from "./supervised.
 
 type Result = Awaited<ReturnType<Connection["callTool"]>>;
 
-/** A rig whose connections the test makes end, one after another. */
+/** A rig in which the test ends the connections one after another. */
 function rig({ fails = () => undefined as Problem | undefined, call = async () => ({ content: [] }) as Result } = {}) {
   const connections: { end(why: string): void }[] = [];
   const states: ServerState[] = [];

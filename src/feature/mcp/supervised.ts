@@ -1,6 +1,6 @@
 /**
- * One tool server that should run: connected, its tools listed, started again with growing pauses when it ends. Its
- * tools are there only while it answers.
+ * Keeps one tool server running: connects, lists its tools, and restarts it with growing pauses when it ends. Its tools
+ * are available only while it answers.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CallOptions, Connection } from "../../adapter/mcp/client.ts";
@@ -17,7 +17,7 @@ export interface ServerState {
 
 export interface SupervisedPorts {
   connect(signal: AbortSignal, onToolsChanged: () => void): Promise<Connection>;
-  /** What the server lists now. */
+  /** Receives the server's current list of tools. */
   listed(tools: readonly unknown[]): void;
   /** Called after each change. */
   changed(): void;
@@ -30,11 +30,11 @@ export type CallResult = Awaited<ReturnType<Connection["callTool"]>>;
 
 export type Supervised = ReturnType<typeof supervise>;
 
-/** After so many consecutive calls without an answer the server is started again. */
+/** Number of consecutive unanswered calls after which the server is restarted. */
 const SILENT_CALLS = 2;
-/** Codes of calls after which the connection is unusable. */
+/** Error codes of calls after which the connection is unusable. */
 const LOST = new Set(["mcp_call_failed", "authorization_needed"]);
-/** A server that ran for so long is healthy: the next pause is the first one again. */
+/** A server that ran this long is healthy: its next pause is the first, shortest one again. */
 const HEALTHY_MS = 60_000;
 
 export function supervise(ports: SupervisedPorts) {
@@ -48,7 +48,10 @@ export function supervise(ports: SupervisedPorts) {
     state = { ...state, ...next };
     if (!over.signal.aborted) ports.changed();
   };
-  /** Lists one after another: the last answer counts. No queue: each caller waits for its own alone. */
+  /**
+   * Lists the tools. Calls run one after another, so the last answer counts; each caller waits for its own list and
+   * sees only its own error.
+   */
   const list = (from: Connection): Promise<void> => {
     const next = listing.then(async () => {
       const tools = await from.listTools(over.signal);
@@ -63,7 +66,7 @@ export function supervise(ports: SupervisedPorts) {
     list(from).catch((error) => ports.log(`Its tools could not be listed again: ${messageOf(error)}`));
   };
 
-  /** From its start to its end. @returns why it ended. */
+  /** Runs the server once, from its start to its end. @returns why it ended. */
   async function life(): Promise<string> {
     const opened = await ports.connect(over.signal, relist);
     connection = opened;
@@ -93,7 +96,7 @@ export function supervise(ports: SupervisedPorts) {
       const next = needsAuthorization ? "" : ` It is started again in ${Math.ceil(pause / 1_000)} s.`;
       ports.log(`Not running: ${why}.${next}`);
       set({ status: "error", error: sentence(why), needsAuthorization, protocol: null });
-      // A server that needs a login does not recover by trying often.
+      // Frequent tries do not help a server that needs a login.
       await sleep(needsAuthorization ? LIMITS.mcpRestartMs : pause, undefined, { signal: over.signal }).catch(() => {});
       if (over.signal.aborted) return;
       pause = Math.min(pause * 2, LIMITS.mcpRestartMs);
@@ -110,7 +113,7 @@ export function supervise(ports: SupervisedPorts) {
     get state() {
       return state;
     },
-    /** @throws Problem 503 when it does not run now, 502, 504. */
+    /** @throws Problem 503 when the server does not run now, 502, 504. */
     async call(
       definition: Parameters<Connection["callTool"]>[0],
       args: Record<string, unknown>,
@@ -126,14 +129,14 @@ export function supervise(ports: SupervisedPorts) {
         if (code === "scope_needed") set({ needsAuthorization: true });
         silent = code === "mcp_timeout" ? silent + 1 : 0;
         if (silent >= SILENT_CALLS) ports.log(`It left ${silent} calls without an answer and is started again.`);
-        // A server that does not answer is shown to no agent until it does.
+        // A connection that stopped answering is closed: agents do not get the server's tools until it answers again.
         if (connection === to && (silent >= SILENT_CALLS || LOST.has(code))) void to.close();
         throw error;
       }
     },
-    /** Asks for the list again. @throws Problem 503 when it does not run now, 502. */
+    /** Asks for the list of tools again. @throws Problem 503 when the server does not run now, 502. */
     refresh: () => list(connected()),
-    /** Ends it and waits until it is gone. */
+    /** Stops the server. @returns once it is gone. */
     async stop(): Promise<void> {
       over.abort();
       await connection?.close();

@@ -1,4 +1,4 @@
-/** Tools of tool servers for agents: those that are approved, granted, and answer now. */
+/** Tools of tool servers for agents: only tools that are approved, granted to the agent, and can be called now. */
 import { type Masker, maskLong } from "../../core/masking.ts";
 import { takeTurns } from "../../core/turns.ts";
 import type { Tool, ToolSource } from "../../engine/tool.ts";
@@ -18,9 +18,9 @@ export function mcpTools(
   };
 }
 
-/** Extra time beyond the server's own time-out. */
+/** Time that is added to the server's own time-out. */
 const MARGIN_MS = 2_000;
-/** See the client: a call that reports progress may take so many times as long. */
+/** A call that reports progress may take this many times its time-out (see the client). */
 const PROGRESS_STRETCH = 30;
 
 function toolOf(
@@ -50,7 +50,7 @@ function toolOf(
 
 const SHOWN_FAULTS = 5;
 
-/** Why a structured answer is not what the tool's approved description promises; undefined when it is. */
+/** Why a structured answer does not match the schema that was approved with the tool; undefined when it matches. */
 async function outputFault(
   schema: Record<string, unknown> | undefined,
   { isError, structuredContent }: CallResult,
@@ -64,8 +64,8 @@ async function outputFault(
 }
 
 /**
- * A result as the model reads it: every line quoted, so that all of it is recognizable as the server's text.
- * Secrets are masked before, while their text is whole.
+ * A result as the model reads it. Every line is quoted, so that all of it is recognizable as the server's text. Secrets
+ * are masked first, while their text is whole.
  */
 export async function textOf(server: string, result: CallResult, masker: Masker): Promise<string> {
   const parts = (result.content ?? []).map(partText);
@@ -78,7 +78,7 @@ export async function textOf(server: string, result: CallResult, masker: Masker)
 
 const SLICE_CHARACTERS = 64 * 1024;
 
-/** A text may be of nothing but line breaks: it is quoted piece by piece. */
+/** Quotes the lines slice by slice and yields in between: a long text of only line breaks would block the thread. */
 async function quotedLines(text: string): Promise<string> {
   const turn = takeTurns();
   const pieces: string[] = [];

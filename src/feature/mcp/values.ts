@@ -1,6 +1,6 @@
 /**
- * Values of environments and headers: sealed at rest, answered masked, and given to their server alone. A value may be
- * the name of a stored secret, which is looked up each time a server starts.
+ * Values of environment variables and headers. They are sealed at rest, masked in answers, and given only to their
+ * server. A value may name a stored secret, which is looked up each time the server starts.
  */
 
 import type { GivenClient } from "../../adapter/mcp/oauth.ts";
@@ -18,13 +18,13 @@ export type McpValues = ReturnType<typeof createMcpValues>;
 
 interface McpValuesDeps extends Pick<Core, "sealer"> {
   masking: Pick<Masking, "add">;
-  /** Undefined when there is no such secret, or it cannot be opened. Each reading is audited. */
+  /** The value of a stored secret; undefined when it does not exist or cannot be opened. Each reading is audited. */
   secretOf(name: string, reader: string): string | undefined;
 }
 
 const REFERENCE = /\$\{secret:([A-Za-z_][A-Za-z0-9_]*)\}/g;
 const isPlain = (value: string): boolean => value.replace(REFERENCE, "") === "" || value.trim() === "";
-/** `Bearer ${secret:NAME}`: the words of a scheme are not secret. */
+/** Whether only a scheme's word surrounds the secret, as in `Bearer ${secret:NAME}`: such words are not secret. */
 const isWords = (value: string): boolean => /^[A-Za-z]{1,16}$/.test(value.replace(REFERENCE, "").trim());
 const SECRET_NAME = /key|token|secret|password|passwd|auth|credential|cookie/i;
 
@@ -46,10 +46,10 @@ export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps) {
   const self = {
     seal: (values: Values): string => sealer.seal(JSON.stringify(values)),
     open: (sealed: string): Values => ownJson<Values>(sealer.open(sealed)),
-    /** As people see them: names of secrets are shown, values are not. */
+    /** The values as people see them: names of secrets are readable, other values are masked. */
     shown: (values: Values): Values =>
       Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shownOf(value)])),
-    /** What was sent, with the old value where a masked one came back unchanged. */
+    /** The values that were sent. A masked value that came back unchanged is replaced by the old value. */
     merged: (sent: Values, before: Values): Values =>
       Object.fromEntries(
         Object.entries(sent).map(([name, value]) => {
@@ -57,10 +57,14 @@ export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps) {
           return [name, old !== undefined && value === shownOf(old) ? old : value];
         }),
       ),
-    /** With the values of the secrets that they name. @throws Problem 409 when there is none of that name. */
+    /** The values, with references replaced by the secrets. @throws Problem 409 when a secret does not exist. */
     resolved: (server: string, values: Values): Values =>
       Object.fromEntries(Object.entries(values).map(([name, value]) => [name, resolvedOf(server, name, value)])),
-    /** A client that was registered by hand: sealed; null for none. The same is sealed the same. @throws Problem 422. */
+    /**
+     * Seals a client that was registered by hand; null for none. An unchanged client keeps its sealed text, so that
+     * comparisons see no change.
+     * @throws Problem 422.
+     */
     sealedClient(
       sent: OAuthClient | null,
       { id, sealed_oauth }: Pick<ServerRow, "id" | "sealed_oauth">,
@@ -82,21 +86,21 @@ export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps) {
       const client = clientIn(sealed);
       return client && { ...client, client_secret: client.client_secret ? shownOf(client.client_secret) : null };
     },
-    /** Its secret as it was given, or an empty text. */
+    /** The client's secret as it was given, or an empty text. */
     secretOf: (sealed: string | null): string => clientIn(sealed)?.client_secret ?? "",
-    /** With its secret in plain text. @throws Problem 409 when it names a secret that does not exist. */
+    /** The client, with its secret in plain text. @throws Problem 409 when it names a secret that does not exist. */
     openClient(server: string, sealed: string | null): GivenClient | undefined {
       const client = clientIn(sealed);
       if (!client) return undefined;
       const { client_secret, ...rest } = client;
       return client_secret ? { ...rest, client_secret: resolvedOf(server, "client_secret", client_secret) } : rest;
     },
-    /** Masks what looks like a secret from now on, in everything that is stored or shown. */
+    /** From now on, masks values that look like secrets in everything that is stored or shown. */
     mask(server: string, values: Values): void {
       for (const [name, value] of Object.entries(values)) {
         if (isPlain(value) || !SECRET_NAME.test(name) || !isMaskable(value)) continue;
         const key = `${server}/${name}/${value}`;
-        // Old values stay masked: a server that is being replaced may still say them.
+        // Old values stay masked: a server that is being replaced may still print them.
         if (!known.has(key)) known.set(key, masking.add(`${server}/${name}`, value));
       }
     },
@@ -109,7 +113,7 @@ const VARIABLE = /^[A-Za-z_][A-Za-z0-9_.-]{0,255}$/;
 const REFUSED =
   /^(LD_|DYLD_|GCONV_|SKEP_)|^(PATH|HOME|SHELL|BASH_ENV|ENV|IFS|NODE_OPTIONS|PYTHONPATH|PYTHONSTARTUP|PERL5OPT|RUBYOPT|GIT_SSH_COMMAND)$/i;
 
-/** @throws Problem 422 for a name that no environment holds, or that a tool server may not be given. */
+/** @throws Problem 422 for a name that is not valid in an environment, or that a tool server may not set. */
 export function assertEnv(env: Values): void {
   for (const [name, value] of Object.entries(env)) {
     if (!VARIABLE.test(name)) throw invalidField("/env", `${name.slice(0, 64)} is not the name of a variable`);

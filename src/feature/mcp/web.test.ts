@@ -1,4 +1,4 @@
-/** Tool servers with an address: both revisions, hostile ones, and those that want somebody to log in. */
+/** Tool servers with an address: of both revisions, hostile ones, and ones that need a login. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -40,7 +40,7 @@ const start = (options?: WebServerOptions) => {
 };
 const when = (id: string, fits: (state: McpServer) => boolean) => mcpServerWhen(server, id, fits);
 
-/** A tool server registered under this id until the test is over. */
+/** Registers a tool server under this id until the test is over. */
 async function registered(id: string, url: string, more: object = {}): Promise<AsyncDisposable> {
   expect(await request("POST", "", { id, transport: "http", url, agents: ["*"], ...more })).toMatchObject({
     status: 201,
@@ -48,7 +48,7 @@ async function registered(id: string, url: string, more: object = {}): Promise<A
   return { [Symbol.asyncDispose]: async () => void (await request("DELETE", `/${id}`)) };
 }
 
-/** Lets an agent say something by it. @returns what the tool answered. */
+/** Lets an agent use the tool server. @returns the tool's answer. */
 async function said(): Promise<string | undefined> {
   const body = { agent_id: "scribe", prompt: "go" };
   const { session_id } = (await server.request<{ session_id: string }>("POST", "/v1/spawn-executor/execute", { body }))
@@ -108,7 +108,7 @@ describe("a tool server with an address", () => {
     };
     await using _ = await registered("web", start({ answer }).url, { timeout_ms: 60_000 });
     const { status, protocol } = await when("web", (state) => state.status === "running" || state.status === "error");
-    // Slow is not old: it speaks the newer revision.
+    // A slow server is not taken for an old one: it uses the newer revision.
     expect([status, protocol]).toEqual(["running", "2026-07-28"]);
   });
 
@@ -141,7 +141,7 @@ describe("a tool server with an address", () => {
 });
 
 describe("a tool server that wants a login", () => {
-  /** The way through a browser. @returns where it ended. */
+  /** Goes through the login as a browser does. @returns the last answer. */
   async function logIn(id: string): Promise<Response> {
     const begun = await request<{ authorization_url: string }>("POST", `/${id}/authorize`);
     expect(begun).toMatchObject({ status: 200 });
@@ -160,7 +160,7 @@ describe("a tool server that wants a login", () => {
     expect(await said()).toBe("web answers:\n> hi");
     web.expire();
     expect(await said()).toBe("web answers:\n> hi");
-    // No token in clear, neither in the database nor in any answer.
+    // Neither the database nor any answer holds a token in plain text.
     const { body } = await request<object>("GET", "/web");
     expect(JSON.stringify(body)).not.toMatch(/(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/);
     expect(readFileSync(join(server.data, "skep.db")).includes("access_token")).toBe(false);
@@ -206,7 +206,7 @@ describe("a tool server that wants a login", () => {
     await logIn("web");
     await when("web", ({ status }) => status === "running");
     expect(await said()).toContain("skep mcp authorize");
-    // It continues with what the token allows, and says what it lacks.
+    // The server keeps working as far as its token allows, and reports what the token lacks.
     const lacking = await when("web", ({ needs_authorization }) => needs_authorization);
     expect(lacking.status).toBe("running");
     await logIn("web");
@@ -224,18 +224,18 @@ describe("a tool server that wants a login", () => {
     const { body } = await request("PUT", "/byhand", { oauth });
     expect(JSON.stringify(body)).not.toContain(client.secret);
     expect(readFileSync(join(server.data, "skep.db")).includes(client.secret)).toBe(false);
-    // Sent back as it was answered, it stays as it is.
+    // A client that is sent back as it was answered stays unchanged.
     expect((await request("PUT", "/byhand", { oauth: body.oauth! })).body.oauth).toEqual(body.oauth);
     expect((await logIn("byhand")).status).toBe(200);
     expect((await when("byhand", ({ status }) => status === "running")).authorized).toBe(true);
     web.expire();
     expect(await said()).toBeUndefined();
-    // A secret that nobody can read cannot be sent to another authorization server either.
+    // A secret that nobody can read must not be sent to another authorization server either.
     const elsewhere = await request("PUT", "/byhand", {
       oauth: { ...body.oauth!, issuer: "https://evil.example.test" },
     });
     expect(elsewhere.status).toBe(422);
-    // Another client has no use for these tokens; another address gets neither.
+    // Tokens are dropped for another client; another address loses the client as well.
     expect((await request("PUT", "/byhand", { oauth: { ...oauth, client_id: "other" } })).body.authorized).toBe(false);
     expect((await request("PUT", "/byhand", { url: start().url })).body.oauth).toBeNull();
   });

@@ -11,7 +11,7 @@ export const projectMembersChanged = defineEvent(
   data("Who sees a project, or what a member may do in it, changed. For those who see it."),
   { stale: ["/v1/projects"] },
 );
-/** For the account alone, which may not see the project any more. */
+/** Sent to the account alone, without the project: the account may no longer see it. */
 export const membershipChanged = defineEvent(
   "membership_changed",
   data("What you may see or do in a project changed."),

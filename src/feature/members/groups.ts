@@ -1,4 +1,4 @@
-/** Members by their groups at single sign-on: as the provider says it at each log-in. */
+/** Keeps project memberships in step with the groups that single sign-on reports at each log-in. */
 import { isProblem } from "../../core/errors.ts";
 import { isAtLeast, type ProjectRole } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -6,7 +6,7 @@ import type { MemberRow } from "../../store/project-access.ts";
 import type { WriteTx } from "../../store/store.ts";
 import type { Core } from "../feature.ts";
 
-/** @param roles of the groups that they are in. Joins the transaction around it. */
+/** @param roles the roles that the user's groups give. Joins the surrounding transaction. */
 export type MembersOfGroups = (
   userId: string,
   provider: string,
@@ -24,7 +24,10 @@ interface GroupsDeps extends Pick<Core, "store" | "access"> {
 
 export function createMembersOfGroups({ store, access, put, drop }: GroupsDeps): MembersOfGroups {
   const exists = (id: string): boolean => store.statement("SELECT 1 FROM projects WHERE id = ?").get(id) !== undefined;
-  /** What cannot be done keeps nobody out: the last owner stays, a personal or a full project takes nobody. */
+  /**
+   * Skips a membership that cannot be changed, such as the last owner's or one of a personal or full project. It must
+   * not keep the user from logging in.
+   */
   const orLeft = (change: () => void): void => {
     try {
       store.write(change);

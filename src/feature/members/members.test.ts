@@ -1,4 +1,4 @@
-/** Roles in projects where nobody asks over HTTP: work that was under way when the membership of whom it works for ended. */
+/** Roles in projects outside of HTTP requests: work that was running when its user's membership ended. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
 import { createRigs, type Rig } from "../../testing/engine-rig.ts";

@@ -22,11 +22,11 @@ export type Members = ReturnType<typeof createMembers>;
 interface NewMembership {
   id: string;
   role: ProjectRole;
-  /** Of single sign-on, where a group of it decides. */
+  /** The provider of single sign-on whose group gives the membership; null when a person gives it. */
   provider?: string | null;
-  /** Who acts. */
+  /** The caller who makes the change. */
   by: Caller;
-  /** Who decided on it, where that is somebody else. */
+  /** The account that decided on the membership, if it is not the caller's. */
   addedBy?: string | null;
 }
 
@@ -56,7 +56,7 @@ export function createMembers({ store, audit, access }: MembersDeps) {
     expectFound(access.member(projectId, userId), "member of this project");
   function tell(tx: WriteTx, project_id: string, userId: string | null, change: Change): void {
     tx.emit(projectMembersChanged, { project_id, data: { change } });
-    // Without the project, which they may not see any more.
+    // The event names no project: the user may no longer see it.
     if (userId !== null) tx.emit(membershipChanged, { user_id: userId, data: { change } });
   }
   const record = (action: string, projectId: string, caller: Caller, data: Record<string, unknown>): void =>
@@ -67,13 +67,13 @@ export function createMembers({ store, audit, access }: MembersDeps) {
     if (!account?.active) throw notFound("account", "Ask an administrator to make it, or invite them by a link.");
     return account;
   }
-  /** @throws Problem 409 for the one owner of a project, who goes or gets another role. */
+  /** @throws Problem 409 when the project's only owner would leave or lose that role. */
   function assertOwnerLeft({ project_id, role }: MemberRow): void {
     if (role === "owner" && access.count(project_id, "owner") === 1)
       throw conflict("They are the project's only owner. Make somebody else an owner first.", "last_owner");
   }
 
-  /** Joins the transaction around it. @throws Problem 409. */
+  /** Adds a member or changes their role. Joins the surrounding transaction. @throws Problem 409. */
   function put(
     tx: WriteTx,
     projectId: string,
@@ -102,7 +102,10 @@ export function createMembers({ store, audit, access }: MembersDeps) {
   }
 
   return {
-    /** Joins the transaction around it. @throws Problem 409 for a personal or a full project. */
+    /**
+     * Adds a member or changes their role. Joins the surrounding transaction.
+     * @throws Problem 409 for a personal or full project.
+     */
     put,
     takeGroups: createMembersOfGroups({ store, access, put, drop }),
     list(projectId: string, page: Page, caller: Caller): ListAnswer<Member> {
@@ -116,7 +119,9 @@ export function createMembers({ store, audit, access }: MembersDeps) {
         (row) => present(row, withEmail),
       );
     },
-    /** @throws Problem 404 unknown account, 409 who is a member already, or a personal project. */
+    /**
+     * @throws Problem 404 for an unknown account, 409 for somebody who is a member already or for a personal project.
+     */
     add: (projectId: string, { user, role = "contributor" }: MemberAdd, caller: Caller): Member =>
       store.write((tx) => {
         assertProject(projectId);
@@ -132,7 +137,7 @@ export function createMembers({ store, audit, access }: MembersDeps) {
         memberOf(projectId, userId);
         return present(put(tx, projectId, { id: userId, role, by: caller }), true);
       }),
-    /** Owners remove anybody, others themselves. @throws Problem 403, 404, 409 `last_owner`. */
+    /** Removes a member. Owners remove anybody, others only themselves. @throws Problem 403, 404, 409 `last_owner`. */
     remove: (projectId: string, userId: string, caller: Caller): void =>
       store.write((tx) => {
         assertProject(projectId);
@@ -143,8 +148,9 @@ export function createMembers({ store, audit, access }: MembersDeps) {
         drop(tx, row, caller);
       }),
     /**
-     * Opens a project to everyone, its members, or its owner alone.
-     * @throws Problem 409 `has_members` for a personal one with others; 422 without anybody who would own it.
+     * Sets who may see a project: everyone, its members, or its owner alone.
+     * @throws Problem 409 `has_members` when a project with other members should become personal; 422 when nobody would
+     * own it.
      */
     open: (projectId: string, to: OpenTo, caller: Caller): { access: OpenTo; role: ProjectRole } =>
       store.write((tx) => {

@@ -1,6 +1,6 @@
 /**
- * Consolidation: a pass over a vault in the background. Of entries that say the same one is kept and the other is
- * superseded, its file stays; entries that seem to contradict each other are listed for a person.
+ * Consolidation: a background pass over a vault. Of entries that say the same, one is kept and marks the other as
+ * superseded, whose file stays. Entries that seem to contradict each other are listed for a person.
  */
 import { Type as t } from "@sinclair/typebox";
 import { DAY_MS, timestamp } from "../../core/clock.ts";
@@ -19,19 +19,22 @@ interface ConsolidationDeps extends Pick<Core, "store" | "clock"> {
   jobs: Pick<Jobs, "enqueue">;
   entries: Pick<Entries, "find" | "change" | "assertVault" | "written">;
   contradictions: Pick<Contradictions, "add">;
-  /** Whether vaults are consolidated every day without a request. */
+  /** Whether vaults are also consolidated daily, without a request. */
   daily(): boolean;
 }
 
 const Payload = t.Object({
   vault: t.String(),
-  /** Only what this user may change; null with `all` false: the entries of a server without accounts. */
+  /**
+   * Limits the pass to entries that this user may change. Null with `all` false means the entries of a server without
+   * accounts.
+   */
   user_id: orNull(t.String()),
   all: t.Boolean(),
 });
 
 const PAGE = 500;
-/** Contradictions that one pass writes down. */
+/** Most contradictions that one pass records. */
 const MOST_FOUND = 500;
 
 const giveWay = () => new Promise((done) => setImmediate(done));
@@ -40,7 +43,7 @@ export function createConsolidation(deps: ConsolidationDeps) {
   const { store, clock, jobs, entries, contradictions } = deps;
   const { statement } = store;
 
-  /** Entries that count, with the words that are compared; only those words are held. */
+  /** Entries that are valid, neither superseded nor expired. Only the words to compare are held in memory. */
   async function comparedOf(vault: string, reader: Reader, signal: AbortSignal): Promise<Compared<string>[]> {
     const { where, values } = visibleTo(reader);
     const entries: Compared<string>[] = [];
@@ -57,7 +60,7 @@ export function createConsolidation(deps: ConsolidationDeps) {
     }
   }
 
-  /** The one of two that stays: the pinned one, else the fuller one, else the newer one. */
+  /** Orders two entries so that the one to keep comes first: a pinned one, else the longer one, else the newer one. */
   const inOrder = (a: EntryRow, b: EntryRow): [EntryRow, EntryRow] => {
     const better =
       Number(b.pinned) - Number(a.pinned) ||
@@ -75,7 +78,11 @@ export function createConsolidation(deps: ConsolidationDeps) {
     entries.change(other, { superseded_by: kept.entry }, writer);
   }
 
-  /** @returns what happened to a pair. Both are read again: a merge before, or a person, may have changed them. */
+  /**
+   * Merges a pair or records its contradiction. Both entries are read again, because an earlier merge or a person may
+   * have changed them.
+   * @returns what was done.
+   */
   function judge(vault: string, keys: readonly [string, string], reader: Reader, job: RunningJob) {
     const now = timestamp(clock.now());
     const [a, b] = keys.map((entry) => {
@@ -89,12 +96,12 @@ export function createConsolidation(deps: ConsolidationDeps) {
     });
     if (!a || !b || a.trusted !== b.trusted) return "none";
     if (saysTheSame(a, b)) {
-      // Another user's copy is left alone.
+      // Entries of different owners are never merged.
       if (a.owner_id !== b.owner_id || !mayChange(a.owner_id, reader)) return "none";
       merge(a, b, job);
       return "merged";
     }
-    // What one user's agent knows says nothing about another's.
+    // Private entries of different users cannot contradict each other: each is about its own user's work.
     if (a.owner_id !== null && b.owner_id !== null && a.owner_id !== b.owner_id) return "none";
     const clash = contradiction(a, b);
     if (!clash) return "none";
@@ -129,7 +136,7 @@ export function createConsolidation(deps: ConsolidationDeps) {
     { exclusive: ({ vault }) => vault },
   );
 
-  /** Changes with anything in the vault. */
+  /** A fingerprint of the vault's content, which changes with any entry. */
   const heldIn = (vault: string): string => {
     const digests = statement("SELECT digest FROM memory_entries WHERE vault = ? ORDER BY entry").pluck().all(vault);
     return Bun.hash(digests.join("\n")).toString(36);
@@ -149,12 +156,15 @@ export function createConsolidation(deps: ConsolidationDeps) {
 
   return {
     job,
-    /** Goes through a vault in the background: as an administrator all of it, else what the caller may change. */
+    /**
+     * Consolidates a vault in the background: all of it for an administrator, else the entries that the caller may
+     * change.
+     */
     start(vault: string, caller: Caller): Job {
       entries.assertVault(vault);
       return enqueue(vault, readerOf(caller), caller.userId);
     },
-    /** Starts on every vault that changed and was not consolidated for a day. */
+    /** Starts a pass on each vault that has changed and was not consolidated for a day. */
     due(): void {
       if (!deps.daily()) return;
       const before = timestamp(clock.now() - DAY_MS);
@@ -163,7 +173,7 @@ export function createConsolidation(deps: ConsolidationDeps) {
         const last = statement<{ held: string; at: string }>(
           "SELECT held, at FROM memory_consolidations WHERE vault = ?",
         ).get(vault);
-        // The first day of a vault is its agent's own.
+        // A vault that is seen for the first time waits a day, so that its agent can write without interference.
         if (!last) noteHeld(vault, "");
         else if (last.at < before && last.held !== heldIn(vault)) enqueue(vault, { all: true }, undefined);
       }

@@ -1,4 +1,7 @@
-/** Pairs of entries that seem to say opposite things: listed for a person, who says which one holds. Never merged. */
+/**
+ * Pairs of entries that seem to contradict each other. They are listed for a person, who decides which one is right,
+ * and are never merged.
+ */
 
 import { timestamp } from "../../core/clock.ts";
 import { expectFound, invalidField } from "../../core/errors.ts";
@@ -15,7 +18,7 @@ interface ContradictionsDeps extends Pick<Core, "store" | "clock"> {
   entries: Pick<Entries, "find" | "findForChange" | "change">;
 }
 
-/** Two entries of a vault, and the words that only one of them says. */
+/** Two entries of a vault, each with the words that only it says. */
 interface Clash {
   vault: string;
   a: { entry: string; says: string[] };
@@ -36,7 +39,7 @@ export type Contradictions = ReturnType<typeof createContradictions>;
 
 export function createContradictions({ store, clock, entries }: ContradictionsDeps) {
   const { statement } = store;
-  /** Pairs of which the caller may read both, and which both still count. */
+  /** The condition for open pairs: the caller may read both entries, and both are still valid. */
   const open = (caller: Caller) => {
     const reader = readerOf(caller);
     const sides = ["a", "b"].map((side) => {
@@ -86,11 +89,14 @@ export function createContradictions({ store, clock, entries }: ContradictionsDe
       ).all(...values, agentId ?? null, agentId ?? null, page.after ?? "", page.limit + 1);
       return listAnswer(rows, page, ({ id }) => id, present(caller));
     },
-    /** @throws Problem 404 unknown, settled, or of entries that the caller may not read; 403 for what it may not change. */
+    /**
+     * @throws Problem 404 for a pair that is unknown, settled, or that the caller may not read; 403 for entries that
+     * the caller may not change.
+     */
     settle(id: string, { keep }: ContradictionVerdict, caller: Caller): { superseded: string | null } {
       const { vault, a, b } = find(id, caller);
       if (keep === null) {
-        // Only a caller who may change both may judge.
+        // To say that both are true, a caller must be allowed to change both.
         for (const entry of [a, b]) entries.findForChange(vault, entry, readerOf(caller));
         store.write(() => statement("UPDATE memory_contradictions SET settled = 1 WHERE id = ?").run(id));
         return { superseded: null };
@@ -100,7 +106,7 @@ export function createContradictions({ store, clock, entries }: ContradictionsDe
       entries.change(loser, { superseded_by: keep }, writerOf(caller));
       return { superseded: loser.entry };
     },
-    /** Writes it down, unless the pair is known. @returns whether it is new. */
+    /** Records a contradiction unless the pair is known. @returns whether it is new. */
     add({ vault, a, b }: Clash): boolean {
       const added = store.write(() =>
         statement(

@@ -1,6 +1,6 @@
 /**
- * Entries of agents' memory as files, and the versions by which changes are undone. A private entry is its owner's alone,
- * whatever agent keeps it.
+ * Entries of agents' memory as files, and the versions with which changes are undone. A private entry belongs to its
+ * owner alone, whichever agent keeps it.
  */
 import { timestamp } from "../../core/clock.ts";
 import { conflict, expectFound, forbidden, invalidField, notFound } from "../../core/errors.ts";
@@ -14,7 +14,7 @@ import { type EntryIndex, type EntryRow, type Reader, rowOf, type StoredEntry, v
 import { memoryWritten } from "./events.ts";
 import { type EntryCreate, type EntryUpdate, type Origin, SHARED } from "./model.ts";
 
-/** Who writes: the row of a version says so, and what the execution wrote can be taken back. */
+/** Who writes an entry. The row of the version records it, so that all that an execution wrote can be taken back. */
 export interface Writer {
   executionId?: string | undefined;
   sessionId?: string | undefined;
@@ -32,7 +32,7 @@ interface EntriesDeps extends Pick<Core, "store" | "clock"> {
   format: FrontMatterFormat;
   index: EntryIndex;
   agentExists(agentId: string): boolean;
-  /** @throws Problem 413 `quota_exceeded` where these bytes are more than the user may store. */
+  /** @throws Problem 413 `quota_exceeded` when these bytes exceed what the user may store. */
   assertRoom(bytes: number, userId: string | undefined): void;
 }
 
@@ -40,7 +40,10 @@ export type Entries = ReturnType<typeof createEntries>;
 
 const MAX_ENTRIES_PER_VAULT = 50_000;
 
-/** By its token an execution sees confirmed entries alone: `recall` shows it the others, marked. */
+/**
+ * An execution that calls the API with its token sees only confirmed entries. The tool `recall` also shows it
+ * unconfirmed ones, marked as such.
+ */
 export const readerOf = ({ admin, userId, execution }: Caller): Reader =>
   admin ? { all: true } : { all: false, userId, ...(execution ? { unconfirmed: "none" } : {}) };
 export const writerOf = ({ execution, userId }: Caller): Writer => ({
@@ -51,7 +54,7 @@ export const writerOf = ({ execution, userId }: Caller): Writer => ({
 
 const pathOf = (vault: string, entry: string): string => `${vault}/${entry}.md`;
 
-/** Whether the reader may change what belongs to this owner; null: to everybody. */
+/** Whether the reader may change an entry of this owner. Owner null: the entry belongs to everybody. */
 export const mayChange = (owner: string | null, reader: Reader): boolean =>
   reader.all || owns({ admin: false, userId: reader.userId }, owner);
 
@@ -69,7 +72,7 @@ function createLookup({
   function find(vault: string, entry: string, reader: Reader): EntryRow {
     assertVault(vault);
     if (!isEntryPath(entry)) throw notFound("memory entry");
-    // A file that was saved a moment ago counts.
+    // Takes in a file that was saved a moment ago.
     index.refresh(vault, entry);
     const { where, values } = visibleTo(reader);
     const found = statement<StoredEntry>(
@@ -91,7 +94,7 @@ export function createEntries(deps: EntriesDeps) {
   const { statement } = store;
   const { assertVault, find, findForChange } = createLookup(deps);
 
-  /** Puts the file in its place, or removes it; what it held is kept as a version. */
+  /** Writes the file, or removes it for null. Its former text is kept as a version. */
   function save(vault: string, entry: string, text: string | null, writer: Writer): void {
     const before = folder.read(pathOf(vault, entry));
     if (before?.problem !== undefined) throw conflict(`${before.problem} Fix it on the disk.`, "entry_broken");
@@ -144,10 +147,11 @@ export function createEntries(deps: EntriesDeps) {
     const entry = freeName(folder, vault, `${type}/${slugOf(title)}`);
     const text = format.update("", fieldsOf({ ...input, type }, timestamp(clock.now())), `\n${content.trim()}\n`);
     if (input.owner !== null) deps.assertRoom(Buffer.byteLength(text), input.owner);
-    // A deleted one may have had the name. Its score stays for undo until then.
+    // A deleted entry may have had this name. Its score was kept so that its deletion could be undone; the new entry
+    // must not get it.
     store.write(() => statement("DELETE FROM memory_scores WHERE vault = ? AND entry = ?").run(vault, entry));
     save(vault, entry, text, writer);
-    // An unconfirmed entry supersedes nothing.
+    // An unconfirmed entry cannot supersede a confirmed one.
     if (old && (input.trusted || !old.trusted))
       save(vault, old.entry, changeText(old, { superseded_by: entry }), writer);
     return index.find(vault, entry)!;
@@ -202,12 +206,12 @@ export function createEntries(deps: EntriesDeps) {
     undo,
     /** Resolves when all entries written so far are on the disk. A request that writes an entry answers after that. */
     written: folder.written,
-    /** Of the file as it is; null: there is none. */
+    /** Digest of the file as it is now; null when there is none. */
     fileDigest(vault: string, entry: string): string | null {
       const file = folder.read(pathOf(vault, entry));
       return file ? digestOf(file.text) : null;
     },
-    /** Removes a deleted user's own entries with their versions and scores. Inside the deleting transaction. */
+    /** Removes a deleted user's private entries with their versions and scores. Joins the deleting transaction. */
     removeOf(userId: string): void {
       const rows = statement<{
         vault: string;

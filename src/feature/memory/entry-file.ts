@@ -1,11 +1,14 @@
-/** One entry as a Markdown file: front matter, then the text. A file with faults becomes an entry that lists them. Pure. */
+/**
+ * Reads and writes one entry as a Markdown file: front matter, then the text. A file with faults still becomes an
+ * entry, which lists the faults. Pure.
+ */
 
 import { createHash } from "node:crypto";
 import { timestamp } from "../../core/clock.ts";
 import { isOneOf } from "../../core/typed-keys.ts";
 import { ENTRY_TYPES, type EntryType, originOf } from "./model.ts";
 
-/** What `engine/front-matter.ts` gives. */
+/** The functions of `engine/front-matter.ts`. */
 export interface FrontMatterFormat {
   read(text: string): { data: Record<string, unknown>; body: string; problems: { line: number; message: string }[] };
   /** @throws Error when the front matter is broken. */
@@ -25,7 +28,7 @@ const texts = (value: unknown): string[] =>
 const textOr = <T>(value: unknown, other: T): string | T =>
   typeof value === "string" && value !== "" ? value.slice(0, 300) : other;
 
-/** RFC 3339 of a date or time; undefined when it is not one. */
+/** A date or time as RFC 3339; undefined when the value is neither. */
 function timeOf(value: unknown): string | undefined {
   const ms = value instanceof Date ? value.getTime() : typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isFinite(ms) ? timestamp(ms) : undefined;
@@ -53,7 +56,7 @@ export function readEntry(entry: string, text: string, modifiedAt: number, forma
     title: textOr(data["title"], entry.split("/").at(-1)!),
     type,
     tags: texts(data["tags"]),
-    /** From the front matter and from `[[entry]]` in the text. */
+    /** Links from the front matter and from `[[entry]]` in the text. */
     links: [...new Set([...texts(data["links"]), ...linksIn(content)])].slice(0, MAX_LINKS),
     origin: originOf(data["origin"]),
     owner_id: textOr(data["owner"], null),
@@ -69,7 +72,7 @@ export function readEntry(entry: string, text: string, modifiedAt: number, forma
   };
 }
 
-/** A day without a time lasts to its end. */
+/** An expiry without a time of day lasts until the end of that day. */
 function expiryOf(value: unknown): string | null {
   if (typeof value === "string" && WHOLE_DAY.test(value)) return timeOf(`${value}T23:59:59.999Z`) ?? null;
   return timeOf(value) ?? null;
@@ -94,7 +97,9 @@ export function slugOf(title: string): string {
   );
 }
 
-/** True for a path that an entry may have: at most two folders deep, no dot in front, nothing that leads elsewhere. */
+/**
+ * Whether an entry may have this path: at most two folders deep, no leading dots, nothing that leads out of the vault.
+ */
 export const isEntryPath = (entry: string): boolean =>
   entry.length <= 200 &&
   entry.split("/").length <= 3 &&
@@ -104,7 +109,7 @@ export const isEntryPath = (entry: string): boolean =>
 const PARAGRAPH_CHARACTERS = 1_200;
 const MAX_UNITS = 400;
 
-/** The text in paragraphs; long ones are cut, short headings go with what follows. */
+/** Cuts the text into paragraphs. Long ones are divided; a short heading stays with the paragraph after it. */
 export function unitsOf(content: string): string[] {
   const units: string[] = [];
   let held = "";

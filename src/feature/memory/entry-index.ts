@@ -1,4 +1,4 @@
-/** The index of the vaults' files: a row an entry and its paragraphs for full-text search. The files are the truth. */
+/** Indexes the vaults' files: one row per entry, and its paragraphs for full-text search. The files are the truth. */
 
 import { ownJson } from "../../core/own-json.ts";
 import { NO_PROJECTS } from "../../core/ownership.ts";
@@ -8,7 +8,7 @@ import { readable, WHOSE } from "../../store/whose.ts";
 import { digestOf, type EntryFields, type FrontMatterFormat, isEntryPath, readEntry, unitsOf } from "./entry-file.ts";
 import type { MemoryEntry } from "./model.ts";
 
-/** The part of an entry that rows hold. */
+/** The fields of an entry that its row holds. */
 export interface EntryRow extends EntryFields {
   vault: string;
   entry: string;
@@ -16,13 +16,16 @@ export interface EntryRow extends EntryFields {
   size_bytes: number;
 }
 
-/** Whose entries are meant: `all` for administrators, else everybody's and those of the user, if there is one. */
+/** Whose entries a reader sees. Administrators see `all`; others see everybody's entries and their user's own. */
 export type Reader =
   | { all: true }
   | {
       all: false;
       userId: string | undefined;
-      /** Of what nobody has confirmed it sees its user's own (where there are users), or none; absent: all. */
+      /**
+       * Which unconfirmed entries the reader sees: only its user's own (if the server has users), none, or all if
+       * absent.
+       */
       unconfirmed?: "own" | "none";
     };
 
@@ -50,7 +53,10 @@ export const rowOf = (stored: StoredEntry): EntryRow => ({
   origin: ownJson<MemoryEntry["origin"]>(stored.origin),
 });
 
-/** What a reader may see, as a condition with its parameters. Broken files may be anybody's: only administrators see them. */
+/**
+ * What a reader may see, as an SQL condition with its parameters. The owner of a broken file may be unknown, so only
+ * administrators see such a file.
+ */
 export function visibleTo(reader: Reader): { where: string; values: string[] } {
   if (reader.all) return { where: "1", values: [] };
   const { unconfirmed, userId } = reader;
@@ -65,7 +71,7 @@ export function visibleTo(reader: Reader): { where: string; values: string[] } {
   return { where: `((e.trusted = 1 OR e.owner_id IS NOT NULL) AND ${where})`, values };
 }
 
-/** How long entries are brought up before others get their turn. */
+/** How long entries are indexed before other work gets its turn, ms. */
 const STRETCH_MS = 4;
 const MAX_DEPTH = 3;
 const monthOf = (time: string): string =>
@@ -132,7 +138,7 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
       statement("DELETE FROM memory_entries WHERE vault = ? AND entry = ?").run(vault, entry);
     });
   }
-  /** Brings the rows of one entry up to its file. Also where the file is gone. */
+  /** Updates the rows of one entry from its file, or removes them if the file is gone. */
   function refresh(vault: string, entry: string): void {
     const file = isEntryPath(entry) ? folder.read(`${vault}/${entry}.md`) : undefined;
     const known = stored(vault, entry);
@@ -158,11 +164,17 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
     for (const vault of vaults())
       for (const path of filesBelow(vault, 1)) yield { vault, entry: path.slice(vault.length + 1, -3) };
   }
-  /** Undefined for each whose file is there. */
+  /**
+   * Yields the key of each entry whose file is gone, and undefined for each other one, so that the caller can pause in
+   * between.
+   */
   function* goneOf(known: readonly EntryKey[]): Generator<EntryKey | undefined> {
     for (const key of known) yield folder.read(`${key.vault}/${key.entry}.md`) ? undefined : key;
   }
-  /** The same of many, giving way to other work between stretches. A stretch is one transaction, which waits for the disk once. */
+  /**
+   * Refreshes many entries and yields to other work between stretches. Each stretch is one transaction, so it waits for
+   * the disk once.
+   */
   async function refreshAll(entries: Iterable<EntryKey | undefined>, signal?: AbortSignal): Promise<void> {
     const all = entries[Symbol.iterator]();
     for (let isDone = false; !isDone; await new Promise((next) => setImmediate(next)))
@@ -184,7 +196,7 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
     },
     refresh,
     refreshAll,
-    /** Every file of every vault, in the same way. */
+    /** Refreshes every entry of every vault, including those whose files are gone. */
     async scan(signal?: AbortSignal): Promise<void> {
       await refreshAll(inVaults(), signal);
       const known = statement<EntryKey>("SELECT vault, entry FROM memory_entries").all();

@@ -1,4 +1,6 @@
-/** Memory in agents' work, on the engine: what is remembered, for whom it is recalled, what outside text does to it. */
+/**
+ * Memory in agents' work, in the engine: what is remembered, for whom it is recalled, and the effect of outside text.
+ */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { createRigs, type Rig } from "../../testing/engine-rig.ts";
@@ -157,7 +159,7 @@ describe("memory in agents' work", () => {
     expect(systems[1]).toBe(systems[0]!);
     expect(systems[0]).toContain("8123");
     expect(memory.scores("worker", { limit: 10, after: null }, LOCAL_ADMIN).items[0]).toMatchObject({ accesses: 1 });
-    // What somebody takes away is not said again.
+    // An entry that somebody removed is not put into prompts again.
     memory.remove("worker", kept.entry, LOCAL_ADMIN);
     expect(await turn("And the lemur service, please?")).toEqual(["note/lemur-port"]);
     expect(systems[2]).not.toContain("8123");

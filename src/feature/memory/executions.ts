@@ -1,4 +1,4 @@
-/** Memory as executions use it: what each recalled and wrote, and undoing it. */
+/** The memory of each execution: what it recalled, what it wrote, and how to undo that. */
 import { notFound } from "../../core/errors.ts";
 import { firstLine } from "../../core/first-line.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -21,7 +21,7 @@ export function createExecutionMemories({ store, entries }: ExecutionsDeps) {
   const { statement } = store;
   const exists = (sql: string, ...values: string[]): boolean => statement(sql).get(...values) !== undefined;
 
-  /** @throws Problem 404 unknown, or another user's. */
+  /** @throws Problem 404 for an unknown execution or another user's. */
   function assertOwn(executionId: string, caller: Caller): void {
     const row = statement<{ user_id: string | null; project_id: string | null }>(
       "SELECT s.user_id, s.project_id FROM executions x JOIN sessions s ON s.id = x.session_id WHERE x.id = ?",
@@ -45,7 +45,7 @@ export function createExecutionMemories({ store, entries }: ExecutionsDeps) {
     }>("SELECT before, after_digest FROM memory_versions WHERE id = ?").get(id)!;
 
   return {
-    /** What the execution was given of memory and what it wrote. */
+    /** What the execution recalled from memory and what it wrote. */
     recordOf(executionId: string, caller: Caller): ExecutionMemory {
       assertOwn(executionId, caller);
       const recalled = statement<{ agent_id: string; entry: string; trusted: number }>(
@@ -57,7 +57,7 @@ export function createExecutionMemories({ store, entries }: ExecutionsDeps) {
         written: writtenBy(executionId).map(({ vault, entry }) => ({ agent_id: vault, entry })),
       };
     },
-    /** Who was given an entry, newest first: of a user's own work alone, of everybody's for administrators. */
+    /** Executions that recalled an entry, newest first: only the user's own work, or everybody's for administrators. */
     recallsOf(vault: string, entry: string, page: Page, caller: Caller): ListAnswer<MemoryRecall> {
       entries.find(vault, entry, readerOf(caller));
       const [, at, id] = page.after === null ? [] : (RECALL_CURSOR.exec(page.after) ?? [""]);
@@ -77,7 +77,10 @@ export function createExecutionMemories({ store, entries }: ExecutionsDeps) {
         title: row.title ?? (task === null ? null : firstLine(task)),
       }));
     },
-    /** Puts back what every entry was before the execution wrote it, but for those that were changed since. */
+    /**
+     * Restores each entry to its text before the execution wrote it. Entries that were changed since are left and
+     * listed.
+     */
     takeBack(executionId: string, caller: Caller): TakenBack {
       assertOwn(executionId, caller);
       const result: TakenBack = { execution_id: executionId, taken_back: [], left: [] };

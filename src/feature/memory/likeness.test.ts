@@ -1,4 +1,4 @@
-/** What counts as the same thing said twice, and what as a contradiction. */
+/** When two entries say the same, and when they contradict each other. */
 import { describe, expect, test } from "bun:test";
 import { contradiction, nearPairs, saysTheSame, stemSetOf } from "./likeness.ts";
 

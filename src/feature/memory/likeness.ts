@@ -1,6 +1,9 @@
-/** Whether two entries say the same, or opposite things, by their words. Pure, and careful: unsure pairs are neither. */
+/**
+ * Compares two entries by their words: do they say the same, or opposite things? Pure, and cautious: in doubt the
+ * answer is neither.
+ */
 
-/** What the comparison reads of an entry. */
+/** The parts of an entry that are compared. */
 interface Said {
   title: string;
   content: string;
@@ -10,7 +13,7 @@ const FILLING = new Set(
   `a an and are as at be been being by for from had has have he her his i in into is it its of on or our she so than that the
    their them then there these they this those to was we were which who will with you your`.split(/\s+/),
 );
-/** Words that negate a sentence, or make it true only sometimes. */
+/** Words that negate a sentence or add a condition to it. */
 const TURNS = new Set(
   `not never no none neither cannot can't don't doesn't isn't won't without unless except instead only but if until before after
    off disabled forbidden false wrong longer`.split(/\s+/),
@@ -27,16 +30,19 @@ const isValue = (word: string): boolean => /\d/.test(word) || DAYS_AND_MONTHS.te
 
 const LEAST_SAME = 0.85;
 const LEAST_NEAR = 0.5;
-/** Words in which each of two entries about one thing may differ besides a number or a date. */
+/**
+ * Most words that each of two entries may have to itself to count as a contradiction when neither a negation, an
+ * opposite nor another value tells them apart.
+ */
 const SWAPPED = 2;
 const DIFFERENCE = 8;
 
-/** Strips an ending that does not change the word's meaning. */
+/** Removes a plural ending, which does not change the meaning. */
 const stem = (word: string): string => {
   if (word.length <= 4 || /\d/.test(word)) return word;
   return word.replace(/(?<=..)ies$/, "y").replace(/(?<=[^s])s$/, "");
 };
-/** Words in order, as they are compared. */
+/** The words of a text in order, in the form in which they are compared. */
 const stemsOf = (text: string): string[] =>
   (
     text
@@ -48,14 +54,17 @@ const stemsOf = (text: string): string[] =>
     .map((word) => (TURNS.has(word) ? word : stem(word)));
 export const stemSetOf = ({ title, content }: Said): Set<string> => new Set(stemsOf(`${title}\n${content}`));
 
-/** Of all words that are in either, the part that is in both. */
+/** Jaccard index: the share of the words of either set that are in both. */
 function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let common = 0;
   for (const word of a) if (b.has(word)) common++;
   return common / Math.max(1, a.size + b.size - common);
 }
 
-/** The words of `all` that are left when `part` is taken out in its order; undefined when it is not all in there. */
+/**
+ * Takes the words of `part` out of `all` in order.
+ * @returns the words that are left; undefined when `all` lacks one.
+ */
 function leftOver(all: readonly string[], part: readonly string[]): string[] | undefined {
   const left: string[] = [];
   let at = 0;
@@ -66,19 +75,25 @@ function leftOver(all: readonly string[], part: readonly string[]): string[] | u
   return at === part.length ? left : undefined;
 }
 
-/** The shorter text says nothing that the longer does not, in the same order, and the longer adds no number and no "unless". */
+/**
+ * Whether both say the same: the longer text has all words of the shorter one in the same order, and its extra words
+ * are no values and no words such as "unless".
+ */
 export function saysTheSame(a: Said, b: Said): boolean {
   const [x, y] = [stemsOf(a.content), stemsOf(b.content)];
   const [short, long] = x.length <= y.length ? [x, y] : [y, x];
   if (short.length === 0 || short.length < long.length * LEAST_SAME) return false;
-  // A text such as "Yes." means something only with its title.
+  // A text such as "Yes." has a meaning only together with its title.
   if (likeness(stemSetOf({ ...a, content: "" }), stemSetOf({ ...b, content: "" })) < LEAST_NEAR && short.length < 4)
     return false;
   const more = leftOver(long, short);
   return more?.every((word) => !TURNS.has(word) && !isValue(word)) ?? false;
 }
 
-/** Words that only one of two entries about the same thing says, where both are unlikely to be true. */
+/**
+ * The words that only one of two entries has, if both are about the same thing and are unlikely to both be true;
+ * otherwise undefined.
+ */
 export function contradiction(a: Said, b: Said): { a: string[]; b: string[] } | undefined {
   const [inA, inB] = [stemSetOf(a), stemSetOf(b)];
   if (likeness(inA, inB) < LEAST_NEAR) return undefined;
@@ -93,19 +108,22 @@ export function contradiction(a: Said, b: Said): { a: string[]; b: string[] } | 
   return clash ? { a: onlyA, b: onlyB } : undefined;
 }
 
-/** An entry among those that are compared. */
+/** An entry to compare. */
 export interface Compared<Key> {
   key: Key;
   words: ReadonlySet<string>;
 }
 
-/** Entries with one rare word in common that are looked at for each; text of strangers may repeat one word forever. */
+/**
+ * Most entries with a given rare word that are compared with each entry: text from strangers may repeat one word
+ * without end.
+ */
 const MOST_SHARING = 400;
 
 /**
- * Every pair that has half of its words in common. Two sets of that likeness share one of the rarest words of each, so
- * only those are looked up.
- * @yields now and then without a pair, so that the caller can give way.
+ * Yields every pair of entries with a Jaccard index of at least 0.5. Two such sets share one of the rarest words of
+ * each (prefix filtering), so only entries with these words are compared.
+ * @yields undefined now and then, so that the caller can let other work run.
  */
 export function* nearPairs<Key>(entries: readonly Compared<Key>[]): Generator<[Key, Key] | undefined> {
   const seenIn = new Map<string, number>();

@@ -59,7 +59,7 @@ const find = async (query: string) => {
   expect(status).toBe(200);
   return body.items.map(({ title }) => title);
 };
-/** The vectors are made in the background; a restart begins with that at once. */
+/** Waits for the vectors, which are made in the background. A restart begins making them at once. */
 async function untilEmbedded(model: string): Promise<void> {
   await server.stop();
   server = await startServer({ data: server.data });
@@ -82,7 +82,7 @@ test("finds what was said in other words, counts what it costs, and starts over 
   await setModel("custom-lab/first");
   await untilEmbedded("custom-lab/first");
   expect(asked.flatMap(({ input }) => input)).toContain("Hounds\nThe hound of the house sleeps in the kitchen.");
-  // And nothing else: what has another meaning is not found.
+  // Entries with another meaning are not found.
   expect(await find("Where is the puppy?")).toEqual(["Hounds"]);
   expect(await find("my vehicle")).toEqual(["Parking"]);
   const hits = await server.request<{ items: MemoryHit[] }>("GET", "/v1/memory/search?query=puppy");
@@ -95,7 +95,7 @@ test("finds what was said in other words, counts what it costs, and starts over 
     model: "custom-lab/first",
     input_tokens: 7,
   });
-  // The same question is asked once.
+  // The vector of a repeated question is not requested again.
   const before = asked.length;
   await find("my vehicle");
   expect(asked).toHaveLength(before);

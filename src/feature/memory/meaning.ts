@@ -1,4 +1,7 @@
-/** Search by meaning: a vector a paragraph, made in the background by the embedding model of the settings, if there is one. */
+/**
+ * Search by meaning. Each paragraph has a vector, made in the background by the embedding model in the settings, if one
+ * is set.
+ */
 import { Type as t } from "@sinclair/typebox";
 import type { Clock } from "../../core/clock.ts";
 import { conflict } from "../../core/errors.ts";
@@ -23,35 +26,39 @@ interface MeaningDeps<Call> {
   masking: Pick<Masker, "text">;
   jobs: Pick<Jobs, "enqueue">;
   embed: Embed<Call>;
-  /** `provider/model`; null: search is by words alone. */
+  /** The embedding model as `provider/model`; null: search uses words alone. */
   model(): string | null;
-  /** Writes the call into the log of model calls. */
+  /** Records the call in the log of model calls. */
   record(call: Call): void;
-  /** Why no more may be spent; undefined while it may. */
+  /** Why the budget allows no more calls; undefined while it does. */
   overdrawn(): string | undefined;
 }
 
 export interface Meaning {
-  /** Paragraphs whose meaning is near that of the question, best first. Empty without a model, or when it does not answer. */
+  /**
+   * Paragraphs whose meaning is near the question's, best first. Empty without a model, or when the model does not
+   * answer.
+   */
   near(request: SearchRequest): Promise<Fit[]>;
 }
 
 const BATCH = 64;
 const GIVE_WAY_ROWS = 500;
 /**
- * What is less like the question than this, or than this part of the best, has not its meaning: without a floor every entry is
- * found. Models differ in what unlike texts have in common (0 to 0.7), hence two of them.
+ * Two floors for a paragraph's likeness to the question: an absolute one, and a share of the best paragraph's. Without
+ * a floor, every entry would be found. There are two because unrelated texts get a likeness of 0 to 0.7, depending on
+ * the model.
  */
 const LIKENESS_LEAST = 0.25;
 const LIKENESS_OF_BEST = 0.75;
-/** A search does not wait longer for the question's vector. */
+/** Longest time that a search waits for the question's vector. */
 const QUESTION_MS = 2_000;
-/** After a failure slower than this, searches do not wait for vectors for a while. */
+/** After a failure that took longer than this, searches do without vectors for SILENT_MS. */
 const SLOW_MS = 500;
 const SILENT_MS = 30_000;
 const KEPT_QUESTIONS = 200;
 const NEAR_PER_HIT = 5;
-/** After a failure, vectors are asked for again. */
+/** Pause before vectors are requested again after a failed job. */
 const AGAIN_MS = 15 * 60_000;
 
 export function createMeaning<Call>(deps: MeaningDeps<Call>) {
@@ -101,7 +108,7 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
         const texts = units.map(({ title, text }) => `${title}\n${text}`);
         const vectors = await vectorsOf(model, texts, running.signal);
         store.write(() => {
-          // It may be gone by now.
+          // The paragraph may be gone by now.
           for (const [at, { id }] of units.entries())
             statement(
               "INSERT OR REPLACE INTO memory_vectors (unit_id, model, vector) SELECT id, ?, ? FROM memory_units WHERE id = ?",
@@ -123,7 +130,7 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
 
   return {
     job,
-    /** Starts making the missing vectors; for a new model, all of them. */
+    /** Starts a job that makes the missing vectors. A new model needs new ones for all paragraphs. */
     due(): void {
       const model = deps.model();
       if (model === null || clock.now() < notBefore || missing(model, 1).length === 0) return;
@@ -138,7 +145,7 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
         return await nearest(question, model, request);
       } catch (err) {
         log.warn({ err }, "memory is searched by words alone");
-        // One that hangs is not waited for by every search.
+        // If the model hangs, only one search waits for it.
         if (clock.monotonic() - started > SLOW_MS) silentUntil = clock.monotonic() + SILENT_MS;
         return [];
       }

@@ -32,7 +32,7 @@ const vault = async () => {
   const { body } = await by<{ items: Vault[] }>(admin, "GET", "/memory/vaults");
   return body.items.find(({ agent_id }) => agent_id === "lead") ?? { unconfirmed: 0 };
 };
-/** Asks again until it holds: a watched file is read soon, not at once. */
+/** Asks until the condition holds, because a watched file is read soon, but not at once. */
 async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
   for (;;) {
     const value = await ask();

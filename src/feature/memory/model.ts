@@ -30,7 +30,7 @@ export const Origin = t.Object({
 });
 export type Origin = Static<typeof Origin>;
 
-/** As front matter has it; what is absent or broken was a person's. */
+/** The origin as front matter has it. An origin that is missing or broken counts as a person's. */
 export function originOf(value: unknown): Origin {
   const origin = membersOf(value);
   const by = (["person", "agent", "tool", "document"] as const).find((one) => one === origin["by"]) ?? "person";

@@ -1,4 +1,4 @@
-/** /v1/memory and /v1/memory-scores. A private entry is there for its owner and for administrators. */
+/** `/v1/memory` and `/v1/memory-scores`. Only its owner and administrators see a private entry. */
 
 import { Type as t } from "@sinclair/typebox";
 import { assertOwnAgent, type Caller } from "../../http/caller.ts";

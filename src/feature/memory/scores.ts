@@ -1,4 +1,6 @@
-/** How much an entry is worth: useful to those who recalled it, recent, often read. People may set it themselves. */
+/**
+ * Scores how valuable an entry is: useful to those who recalled it, recent, often read. People may also set the score.
+ */
 
 import { Value } from "@sinclair/typebox/value";
 import { DAY_MS, timestamp } from "../../core/clock.ts";
@@ -15,7 +17,7 @@ type Rated = Pick<EntryRow, "vault" | "entry" | "pinned" | "updated_at">;
 export type Scores = ReturnType<typeof createScores>;
 
 interface ScoresDeps extends Pick<Core, "store" | "clock"> {
-  /** Objects kept by name beside the instance's settings. */
+  /** Named objects that are stored beside the instance's settings. */
   stored: { read(name: string): unknown; put(name: string, value: object, caller: Caller): void };
 }
 
@@ -75,14 +77,14 @@ export function createScores({ store, clock, stored }: ScoresDeps) {
       score: three(row.score ?? sum),
     };
   }
-  /** What was counted of all these entries, read at once; of another entry it answers as of one that nobody read. */
+  /** Reads the counts of all these entries at once. Any other entry is scored as if it was never read. */
   function reader(keys: readonly Key[]) {
     const now = settings();
     const rows = rowsOf(keys);
     const rowOf = (key: Key): Row => rows.get(keyOf(key)) ?? NEVER;
     return {
       of: (rated: Rated): MemoryScore => scoreOf(rated, rowOf(rated), now),
-      /** What a search multiplies by, 1 for an entry that nobody rated. */
+      /** The factor by which a search multiplies a hit's fit; 1 for an entry that nobody rated. */
       factorOf(key: Key): number {
         const row = rowOf(key);
         return 1 + now.usefulness_weight * ((row.score ?? usefulnessOf(row)) - 0.5);
@@ -97,7 +99,7 @@ export function createScores({ store, clock, stored }: ScoresDeps) {
     rate: (key: Key, useful: boolean) =>
       useful ? change(key, "useful = useful + 1") : change(key, "not_useful = not_useful + 1"),
     setScore: (key: Key, score: number | null) => change(key, "score = ?", score),
-    /** Counts that the entries were read. */
+    /** Counts one access of each entry. */
     accessed(keys: readonly Key[]): void {
       const at = timestamp(clock.now());
       store.write(() => {

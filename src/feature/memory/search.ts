@@ -1,4 +1,4 @@
-/** Search over entries' paragraphs: the best paragraph of each entry, near-equals in the order of their scores. */
+/** Searches entries by their paragraphs. Each entry is found by its best paragraph; its score then shifts its place. */
 import type { Store } from "../../store/store.ts";
 import { type WordQuery, wordQueries } from "../../store/word-search.ts";
 import { type EntryRow, type Reader, type StoredEntry, visibleTo } from "./entry-index.ts";
@@ -12,31 +12,31 @@ export interface SearchRequest {
   vaults?: readonly string[];
   limit: number;
   reader: Reader;
-  /** Leaves out what nobody has confirmed. */
+  /** Leaves out unconfirmed entries. */
   trustedOnly?: boolean;
 }
 
 export type Search = ReturnType<typeof createSearch>;
 
-/** The best paragraph of an entry. `text`: how well it fits, higher is better. */
+/** The best paragraph of an entry. `text` tells how well it fits; higher is better. */
 export interface Fit {
   vault: string;
   entry: string;
   position: number;
   text: number;
-  /** Likeness in meaning, up to 1, where it was found by that. */
+  /** Likeness in meaning, up to 1; absent if the paragraph was found by words. */
   vector?: number;
 }
 
-/** Paragraphs looked at for each entry asked for: several of the best may be of one entry. */
+/** Paragraphs that are read for each requested entry, because several of the best may belong to one entry. */
 const UNITS_PER_HIT = 5;
 const SNIPPET_CHARACTERS = 1_600;
-/** Columns of an entry that are read, only of the few that are shown. */
+/** Columns that are read of the few entries that are shown. */
 const SHOWN = ["vault", "entry", "title", "type", "trusted", "pinned", "updated_at"] as const;
 
 type ShownEntry = Pick<EntryRow, (typeof SHOWN)[number]>;
 
-/** Entries that may be found, as a condition with its parameters. @param now RFC 3339 */
+/** The entries that may be found, as an SQL condition with its parameters. @param now RFC 3339 */
 export function findable({ vaults, reader, trustedOnly = false }: SearchRequest, now: string) {
   const { where, values } = visibleTo(reader);
   const inVaults = vaults ? `e.vault IN (${vaults.map(() => "?").join(", ")})` : "1";
@@ -47,7 +47,7 @@ export function findable({ vaults, reader, trustedOnly = false }: SearchRequest,
   };
 }
 
-/** The first of each entry, which is its best. */
+/** Keeps the first hit of each entry, which is its best. */
 export function bestOfEach<T extends Pick<Fit, "vault" | "entry">>(found: readonly T[]): T[] {
   const best = new Map<string, T>();
   for (const one of found) {
@@ -57,10 +57,10 @@ export function bestOfEach<T extends Pick<Fit, "vault" | "entry">>(found: readon
   return [...best.values()];
 }
 
-/** In merging two orders: the larger, the less it matters to be first rather than second. */
+/** The constant of reciprocal rank fusion: the larger it is, the less the first ranks stand out. */
 const RANK_DAMPING = 60;
 
-/** Two orders in one (reciprocal rank fusion); the best possible is 1. */
+/** Merges two rankings by reciprocal rank fusion. The best possible score is 1. */
 export function fused(byWords: readonly Fit[], byMeaning: readonly Fit[]): Fit[] {
   const sums = new Map<string, Fit>();
   for (const order of [byWords, byMeaning])
@@ -76,7 +76,7 @@ export function fused(byWords: readonly Fit[], byMeaning: readonly Fit[]): Fit[]
 
 export function createSearch(store: Store, scores: Scores, now: () => string, near: Meaning["near"]) {
   const { statement } = store;
-  /** What is shown of each hit, by its place in the list: one that was deleted meanwhile is left out. */
+  /** The rows of the hits, by each hit's place in the list. An entry that was deleted meanwhile is missing. */
   function entriesOf(hits: readonly Fit[]): Map<number, ShownEntry> {
     const rows = statement<Pick<StoredEntry, (typeof SHOWN)[number]> & { at: number }>(
       `SELECT k.key AS at, ${SHOWN.map((name) => `e.${name}`)} FROM json_each(?) AS k
@@ -86,7 +86,7 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
       rows.map(({ at, trusted, pinned, ...row }) => [at, { ...row, trusted: trusted === 1, pinned: pinned === 1 }]),
     );
   }
-  /** The paragraph that fits with those around it, by the hit's place in the list. */
+  /** The paragraph that fits and its neighbors, by the hit's place in the list. */
   function snippetsOf(hits: readonly Fit[]): Map<number, string> {
     const units = statement<{ at: number; text: string }>(
       `SELECT k.key AS at, t.text FROM json_each(?) AS k
@@ -151,12 +151,12 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
       ];
     });
   }
-  /** By words alone, at once. */
+  /** Searches by words alone, synchronously. */
   const byWords = (request: SearchRequest): MemoryHit[] =>
     request.limit < 1 ? [] : present(fitting(request), request.limit);
   return {
     byWords,
-    /** By words, and by meaning where an embedding model is set. */
+    /** Searches by words, and also by meaning if an embedding model is set. */
     async find(request: SearchRequest): Promise<MemoryHit[]> {
       const byMeaning = await near(request);
       return byMeaning.length === 0 ? byWords(request) : present(fused(fitting(request), byMeaning), request.limit);

@@ -21,7 +21,7 @@ import type { Scores } from "./scores.ts";
 import type { Search } from "./search.ts";
 
 interface EntryFilter {
-  /** Its path: only this one. */
+  /** Limits the list to the entry with this path. */
   entry?: string | undefined;
   type?: EntryType | undefined;
   unconfirmed?: boolean | undefined;
@@ -48,7 +48,7 @@ export function createMemory({ store, entries, search, scores }: MemoryDeps) {
 
   const present = (row: EntryRow): MemoryEntry => presentScored(row, scores.of(row));
 
-  /** A page of entries, whose scores are read at once. */
+  /** Lists a page of entries and reads their scores at once. */
   function listScored<T>(rows: EntryRow[], page: Page, show: (row: EntryRow, score: MemoryScore) => T): ListAnswer<T> {
     const scored = scores.reader(rows);
     return listAnswer(
@@ -100,7 +100,7 @@ export function createMemory({ store, entries, search, scores }: MemoryDeps) {
       findForChange(vault, entry, readerOf(caller));
       entries.save(vault, entry, null, writerOf(caller));
     },
-    /** The entry as it was before its last change. @returns undefined where it did not exist. */
+    /** Undoes the entry's last change. @returns the entry as it was before; undefined where it did not exist. */
     undo(vault: string, entry: string, caller: Caller): MemoryEntry | undefined {
       const row = entries.undo(vault, entry, readerOf(caller));
       return row && present(row);
@@ -121,7 +121,7 @@ export function createMemory({ store, entries, search, scores }: MemoryDeps) {
         }),
       };
     },
-    /** By words alone, over all vaults. */
+    /** Searches all vaults by words alone. */
     searchWords: (query: string, limit: number, caller: Caller): MemoryHit[] =>
       search.byWords({ query, limit, reader: readerOf(caller) }),
     scores(vault: string, page: Page, caller: Caller): ListAnswer<MemoryScore> {

@@ -1,4 +1,6 @@
-/** /v1/memory/contradictions and the consolidation of a vault. For people: no execution judges its own memory. */
+/**
+ * `/v1/memory/contradictions`, and the consolidation of a vault. For people only: no execution judges its own memory.
+ */
 
 import { Type as t } from "@sinclair/typebox";
 import { orNull } from "../../core/schema.ts";

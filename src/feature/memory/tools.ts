@@ -1,4 +1,7 @@
-/** Tools by which agents remember. What they write in somebody's work is that user's, and recalled for that user alone. */
+/**
+ * Tools with which agents remember. Entries that they write during a user's work belong to that user and are recalled
+ * for that user alone.
+ */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { conflict, notFound } from "../../core/errors.ts";
 import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
@@ -16,12 +19,12 @@ interface MemoryToolsDeps {
   recalls: Recall;
   search: Search;
   scores: Scores;
-  /** Whether what this user's agents share counts for everybody at once. */
+  /** Whether the user is an administrator, whose agents' shared entries apply to everybody at once. */
   isAdmin(userId: string): boolean;
 }
 
 const RESULTS = 5;
-/** Of the words of two entries, how many they must have in common to be the same thing said twice. */
+/** Jaccard index of two entries' words from which they count as the same thing said twice. */
 const SAME = 0.6;
 const Entry = t.String({ minLength: 1, maxLength: 200, description: "Path of an entry, e.g. fact/deploy-day." });
 const Written = t.Object({
@@ -45,7 +48,7 @@ const notConfirmed = (outside: string): string =>
   `It is kept, but not put into prompts until a person confirms it, as this work may repeat outside text. ${outside}`;
 
 const wordsOf = (text: string): Set<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
-/** Of all words that are in either, the part that is in both. */
+/** Jaccard index: the share of the words of either set that are in both. */
 function likeness(a: Set<string>, b: Set<string>): number {
   const common = [...a].filter((word) => b.has(word)).length;
   return common / Math.max(1, a.size + b.size - common);
@@ -61,7 +64,7 @@ export function memoryTools(deps: MemoryToolsDeps): ToolSource {
   ]);
 }
 
-/** What a tool says that it wrote is on the disk. */
+/** Wraps a tool so that it answers only once its entries are on the disk. */
 const onDisk = <Input>({ entries }: MemoryToolsDeps, one: Tool<Input>): Tool<Input> => ({
   ...one,
   async run(input, context) {
@@ -71,7 +74,7 @@ const onDisk = <Input>({ entries }: MemoryToolsDeps, one: Tool<Input>): Tool<Inp
   },
 });
 
-/** An entry of the agent's own vault that says the same. */
+/** Finds an entry of the agent's own vault that says nearly the same. */
 async function nearOf({ search, entries }: MemoryToolsDeps, { title, content }: Written, execution: ExecutionInfo) {
   const words = wordsOf(`${title} ${content}`);
   const reader = readerFor(execution);
@@ -82,7 +85,7 @@ async function nearOf({ search, entries }: MemoryToolsDeps, { title, content }: 
     .find((row) => likeness(words, wordsOf(`${row.title} ${row.content}`)) >= SAME);
 }
 
-/** Text from outside never changes a trusted entry. */
+/** Work that has read outside text may not change a trusted entry. */
 function assertTouchable(row: EntryRow, outside: string | undefined): void {
   if (outside !== undefined && row.trusted)
     throw conflict(`Outside text was read in this work, so it cannot change ${row.entry}. Write a new entry instead.`);

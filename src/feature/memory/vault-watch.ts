@@ -1,10 +1,13 @@
-/** Watches the vaults' folders, so that what an editor saves is indexed at once. A scan finds what a watch missed. */
+/**
+ * Watches the vaults' folders, so that files saved by an editor are indexed at once. Periodic scans find what a watch
+ * missed.
+ */
 import { type FSWatcher, watch } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "../../core/log.ts";
 import type { EntryIndex } from "./entry-index.ts";
 
-/** Editors save in several steps. */
+/** Wait before a change is read, ms: editors save in several steps. */
 const SETTLE_MS = 100;
 const MAX_FOLDERS = 2_000;
 
@@ -26,7 +29,7 @@ export function watchVaults(root: string, index: EntryIndex, log: Logger) {
       log.warn({ err }, "a changed memory could not be read; the next scan tries again");
     }
   }
-  /** One stretch of changes after another. */
+  /** Handles collected changes one batch after another. */
   async function settleAll(): Promise<void> {
     while (changed.size > 0 && !stopped) await settle();
     timer = undefined;
@@ -36,7 +39,7 @@ export function watchVaults(root: string, index: EntryIndex, log: Logger) {
     changed.add(name === null ? folder : folder === "" ? name : `${folder}/${name}`);
     timer ??= setTimeout(() => void settleAll(), SETTLE_MS);
   }
-  /** Begins to watch folders that are new, and releases those that are gone. */
+  /** Watches new folders and stops watching those that are gone. */
   function follow(): void {
     if (stopped) return;
     const folders = new Set(index.folders().slice(0, MAX_FOLDERS));

@@ -1,4 +1,4 @@
-/** Bots of messengers: people are asked there, and answer. */
+/** Messenger bots: they ask people and receive their answers. */
 import { createNotifyGuard } from "../../adapter/address-guard.ts";
 import { DISCORD_SERVER, openDiscord } from "../../adapter/chat/discord.ts";
 import { openMatrix } from "../../adapter/chat/matrix.ts";
@@ -15,10 +15,10 @@ import { createPoller, type Handle, type Poller } from "./poller.ts";
 import { messengerRoutes } from "./routes.ts";
 import { createMessengers, type MessengerAccess, type Messengers } from "./service.ts";
 
-/** Discord asks for this form, with an address. */
+/** Discord requires a user agent of this form, with an address. */
 const DISCORD_AGENT = `DiscordBot (https://example.org, ${BUILD.version})`;
 
-/** What features below it get: the bots, and what comes in. */
+/** The service for features further down the list: the bots, and `own`, which handles incoming messages. */
 export type MessengersService = Messengers & { own(act: Handle): void };
 
 export const messengers = defineFeature("messengers", (deps: Core) => {

@@ -1,4 +1,4 @@
-/** Bots of messengers as the API shows them. Addresses and tokens never come back. */
+/** Messenger bots as the API shows them. Answers never contain addresses or tokens. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";

@@ -1,6 +1,7 @@
 /**
- * Reads what people send to the bots: one reader for each, until it is changed or the server stops. What came in, its effects
- * and the place where reading continues are one transaction, so nothing has an effect twice, whatever happens to the server.
+ * Reads what people send to the bots. Each bot has one reader, until the bot is changed or the server stops. Incoming
+ * messages, their effects and the read position are one transaction, so that nothing takes effect twice, even after a
+ * crash.
  */
 import type { Incoming, Messenger } from "../../adapter/chat/messenger.ts";
 import { DAY_MS, timestamp } from "../../core/clock.ts";
@@ -12,7 +13,10 @@ import { messengerUpdates, messengers as table } from "../../store/tables/messen
 import type { Core } from "../feature.ts";
 import type { Messengers } from "./service.ts";
 
-/** What happens on something that came in. Called inside the transaction, once for each; SQL only. */
+/**
+ * Handles an incoming message. Called once for each, inside the transaction, so it may only use SQL.
+ * @returns what is done after the commit, if anything.
+ */
 export type Handle = (
   messengerId: string,
   incoming: Incoming,
@@ -34,7 +38,7 @@ interface Reader {
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
-/** After an answer that no other attempt changes, until an operator does something. */
+/** Pause after an error that only an operator can fix. */
 const FINAL_WAIT_MS = 5 * 60_000;
 const AFTERWARDS_MAX = 100;
 const KEEP_UPDATES_MS = 8 * DAY_MS;
@@ -60,7 +64,10 @@ export function createPoller({ store, clock, log, masking, standby, messengers, 
     const shown = account.slice(0, 200);
     if (rows.find({ id })?.account !== shown) store.write(() => rows.update({ account: shown }, { id }));
   }
-  /** What people are told afterwards is lost with a crash; what must be said has a row (`questions.ts`). */
+  /**
+   * Handles a batch in one transaction.
+   * @returns replies to send afterwards; a crash loses them. A message that must be sent has a row (`questions.ts`).
+   */
   function take(id: string, batch: readonly Incoming[], cursor: string | null) {
     const at = timestamp(clock.now());
     const afterwards: NonNullable<ReturnType<Handle>>[] = [];
@@ -131,7 +138,10 @@ export function createPoller({ store, clock, log, masking, standby, messengers, 
     const stop = new AbortController();
     readers.set(id, { stop, done: after.then(() => read(id, stop.signal)) });
   }
-  /** Starts it, with what is stored now, and only after an earlier reader has ended: two would take each other's messages. */
+  /**
+   * Restarts a bot's reader with the stored settings. It begins only after an earlier reader has ended, because two
+   * readers would take each other's messages.
+   */
   function renew(id: string): void {
     if (!isRunning) return;
     const before = readers.get(id)?.done ?? Promise.resolve();
@@ -160,7 +170,7 @@ export function createPoller({ store, clock, log, masking, standby, messengers, 
       isRunning = false;
       await Promise.all([...readers.keys()].map(stopReader));
     },
-    /** What messengers do not send again any more. Theirs is at most a day old. */
+    /** Forgets messages that messengers do not send again. They repeat messages of up to a day. */
     prune: (): boolean => removeOld(store, "messenger_updates", "at < ?", timestamp(clock.now() - KEEP_UPDATES_MS)),
     failing: () => messengers.enabled().filter(({ id }) => states.get(id) === "failed"),
   };

@@ -1,4 +1,4 @@
-/** Bots of messengers: who may have which, and what is stored. Reading from them is in poller.ts. */
+/** Messenger bots: which exist, and what is stored about them. Reading their messages is in poller.ts. */
 import { createHash } from "node:crypto";
 import type { Messenger as Port } from "../../adapter/chat/messenger.ts";
 import { timestamp } from "../../core/clock.ts";
@@ -14,7 +14,7 @@ import { messengers as table } from "../../store/tables/messengers.ts";
 import type { Core } from "../feature.ts";
 import type { Messenger, MessengerCreate, MessengerKind, MessengerUpdate } from "./model.ts";
 
-/** Sealed at rest. */
+/** A bot's addresses and tokens; sealed at rest. */
 export interface MessengerAccess {
   server: string;
   token: string;
@@ -25,12 +25,12 @@ type MessengerRow = typeof table.$inferSelect;
 
 interface MessengersDeps extends Pick<Core, "store" | "clock" | "sealer" | "audit"> {
   masking: Pick<Masking, "add">;
-  /** Address of each kind's own server; Matrix has none. */
+  /** Address of each messenger's own server. Matrix has none. */
   servers: Readonly<Record<Exclude<MessengerKind, "matrix">, string>>;
   /** @throws Problem 422 for a host that is known to be private. */
   assertHost(host: string): void;
   open(kind: MessengerKind, access: MessengerAccess): Port;
-  /** How reading from it goes. */
+  /** The state of reading from the bot. */
   stateOf(id: string): "connected" | "connecting" | "failed";
 }
 
@@ -91,7 +91,7 @@ export function createMessengers(deps: MessengersDeps) {
     },
     enabled: (): MessengerRow[] => rows.list([{ enabled: true }]),
     /**
-     * The bot of a messenger; its tokens are masked until `end`.
+     * Opens a messenger's bot. Its tokens are masked until `end` is called.
      * @throws Problem 404, 409 when it is switched off.
      */
     open(id: string): { port: Port; end(): void } {
@@ -106,7 +106,7 @@ export function createMessengers(deps: MessengersDeps) {
         },
       };
     },
-    /** @throws Problem 409 when there are too many, or one of that name or token; 422. */
+    /** @throws Problem 409 when there are too many, or one has the same name or token; 422. */
     create(input: MessengerCreate, caller: Caller): Messenger {
       const { kind, name, enabled = true, ...access } = input;
       const at = timestamp(clock.now());
@@ -151,7 +151,7 @@ export function createMessengers(deps: MessengersDeps) {
           last_error: null,
           updated_at: timestamp(clock.now()),
         };
-        // Another bot counts its messages otherwise.
+        // Another bot has its own message positions.
         if (next.token_hash !== row.token_hash) Object.assign(next, { cursor: null, account: null });
         assertOnce(next);
         rows.update(next, { id });
@@ -160,7 +160,7 @@ export function createMessengers(deps: MessengersDeps) {
         return present(next);
       });
     },
-    /** With the channels that it carries. @throws Problem 404. */
+    /** Removes a messenger together with its notification channels. @throws Problem 404. */
     remove(id: string, caller: Caller): void {
       store.write((tx) => {
         const row = find(id);
@@ -170,9 +170,9 @@ export function createMessengers(deps: MessengersDeps) {
         for (const act of changed) act(id, tx);
       });
     },
-    /** Called in the transaction that creates, changes or deletes one. */
+    /** Registers a function that is called in the transaction that creates, changes or deletes a messenger. */
     whenChanged: (act: (id: string, tx: WriteTx) => void): void => void changed.add(act),
-    /** Called in the transaction that deletes one, before its row goes. */
+    /** Registers a function that is called in the transaction that deletes a messenger, before its row is removed. */
     whenRemoved: (act: (id: string) => void): void => void removed.add(act),
   };
 }

@@ -1,4 +1,7 @@
-/** Tells a monitor outside that the server is well, or what is wrong: the database, its disk, or the scheduled backups. */
+/**
+ * Tells an external monitor that the server is well, or what is wrong: the database, its disk, or the scheduled
+ * backups.
+ */
 import { guardFor } from "../../adapter/address-guard.ts";
 import { askBriefly } from "../../adapter/guarded-fetch.ts";
 import type { backups } from "../backups/feature.ts";
@@ -14,7 +17,7 @@ type Needs = Core & {
   status: ServiceOf<typeof status>;
 };
 
-/** Between two looks at whether it is time. */
+/** Interval between checks whether a request to the monitor is due. */
 const LOOK_MS = 15_000;
 
 export const monitor = defineFeature("monitor", (deps: Needs) => {

@@ -1,4 +1,4 @@
-/** A monitor outside that notices when this server is no longer well, or no longer there. */
+/** An external monitor, which notices when this server is not well or not there. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { orNull, Time } from "../../core/schema.ts";
 

@@ -1,4 +1,4 @@
-/** The server reports to a monitor outside that it is well, and at once when it is not. */
+/** The server reports to an external monitor that it is well, and at once when it is not. */
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";

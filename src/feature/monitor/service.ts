@@ -1,6 +1,6 @@
 /**
- * Asks the push address of a monitor every few minutes while the server is well, and at once when something begins to be
- * wrong or is well again. A server that is gone asks nothing, which the monitor notices.
+ * Requests the push address of a monitor every few minutes, and at once when the server's health changes. If the server
+ * is gone, the requests stop, which the monitor notices.
  */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
@@ -13,19 +13,20 @@ interface MonitorDeps {
   clock: Clock;
   masking: Pick<Masking, "text">;
   standby: Pick<Standby, "since">;
-  /** Undefined: there is no monitor. */
+  /** The push address; undefined: there is no monitor. */
   address: string | undefined;
   everyMinutes(): number;
-  /** What is wrong, in words; null: nothing. */
+  /** What is wrong, in words; null when nothing is. */
   trouble(): string | null;
-  /** One request; redirects are not followed. @throws Problem when there is no answer. */
+  /** Sends one request; redirects are not followed. @throws Problem when there is no answer. */
   ask(address: string, request: { method: "GET"; timeoutMs: number; signal: AbortSignal }): Promise<{ status: number }>;
 }
 
 const TIMEOUT_MS = 10_000;
 
 /**
- * Uptime Kuma takes the state in the query of `/api/push/…`; Healthchecks, and what speaks as it does, has `/fail` at the end.
+ * The address to request. Uptime Kuma takes the state in the query of `/api/push/…`; Healthchecks and compatible
+ * monitors take `/fail` at the end.
  * @param trouble null: all is well.
  */
 export function pushAddress(address: string, trouble: string | null): string {
@@ -41,7 +42,7 @@ export function createMonitor({ clock, masking, standby, address, everyMinutes, 
   let asked: { at: number; trouble: string | null } | undefined;
   let lastAskedAt: string | null = null;
   let error: string | null = null;
-  /** Asked again at the next look when it did not answer. */
+  /** Whether a request is due. After a failed one, that is at the next check. */
   const isDue = (now: string | null): boolean =>
     asked === undefined ||
     error !== null ||

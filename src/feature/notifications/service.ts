@@ -1,6 +1,6 @@
 /**
- * Notifications that the system makes when something matters. One open notification per key: raising it again counts
- * up. A dismissed one stays quiet for a day; it closes by itself when its cause is gone.
+ * Notifications that the system makes when something matters. There is at most one open notification per key; raising
+ * it again counts up. A dismissed one stays quiet for a day. It is removed when its cause is gone.
  */
 import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { expectFound } from "../../core/errors.ts";
@@ -23,7 +23,7 @@ interface Notice {
   title: string;
   /** What to do about it. */
   detail?: string | undefined;
-  /** What it is about, e.g. `disk-low`: raised twice, it is one notification. */
+  /** What the notification is about, e.g. `disk-low`. Raising the same key twice gives one notification. */
   key: string;
   /** The user it is for; absent means the administrators. */
   userId?: string | undefined;
@@ -51,7 +51,7 @@ export function createNotifications({ store, clock, masking }: NotificationsDeps
     rows.find({ key }, ["dismissed_at > ?", timestamp(clock.now() - QUIET_MS)]) !== undefined;
 
   return {
-    /** Joins a transaction around it. */
+    /** Raises a notification. Joins a transaction around it, if any. */
     notify({ level, key: about, userId, ...said }: Notice): void {
       const key = keyOf(about, userId);
       const title = masking.text(said.title);
@@ -81,16 +81,19 @@ export function createNotifications({ store, clock, masking }: NotificationsDeps
         emit(notification, { user_id: userId ?? ADMINISTRATORS, data: { ...present(row) } });
       });
     },
-    /** The cause is gone: removes what is open under that key. */
+    /** Removes the open notification of that key, because its cause is gone. */
     resolve(about: string, userId?: string): void {
       const which = { key: keyOf(about, userId), dismissed_at: null };
       if (rows.find(which) === undefined) return;
-      // Removed rather than dismissed, so that it notifies again if it comes back.
+      // It is removed rather than dismissed, so that people are notified again if the cause comes back.
       store.write(() => rows.remove(which));
     },
-    /** Whether the system's notification under that key is open and not dismissed. */
+    /** Whether the administrators' notification of that key is open and not dismissed. */
     isOpen: (about: string): boolean => open(keyOf(about, undefined)) !== undefined,
-    /** Open ones unless `dismissed`; administrators see the system's and their own, others their own. */
+    /**
+     * Lists open notifications, or dismissed ones with `dismissed`. Administrators see the system's and their own,
+     * others only their own.
+     */
     list(
       page: Page,
       caller: Caller,
@@ -99,7 +102,7 @@ export function createNotifications({ store, clock, masking }: NotificationsDeps
       const state: Condition = [`dismissed_at IS ${dismissed ? "NOT " : ""}NULL`];
       return listById(rows.page([mine(caller), state], page), page, present);
     },
-    /** Idempotent. @throws Problem 404, also for another user's. */
+    /** Dismisses a notification; doing so again changes nothing. @throws Problem 404, also for another user's. */
     dismiss: (id: string, caller: Caller): Notification =>
       store.write(() => {
         const row = expectFound(rows.find({ id }, mine(caller)), "notification");
@@ -112,7 +115,7 @@ export function createNotifications({ store, clock, masking }: NotificationsDeps
     handOver(from: string): void {
       store.write(() => rows.remove({ user_id: from }));
     },
-    /** Removes those dismissed before that time. */
+    /** Removes notifications that were dismissed before that time, ms since the epoch. */
     prune: (before: number): boolean => removeOld(store, "notifications", "dismissed_at < ?", timestamp(before)),
   };
 }

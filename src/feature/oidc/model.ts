@@ -70,7 +70,7 @@ export const OidcProvider = t.Object({
 });
 export type OidcProvider = Static<typeof OidcProvider>;
 
-/** What anybody sees: enough for a button. */
+/** The fields of a provider that anybody may see: enough for a log-in button. */
 export const OidcButton = t.Object({ slug: t.String(), name: t.String(), button: Button });
 
 export const OidcCreate = t.Object({
@@ -84,7 +84,7 @@ export type OidcCreate = Static<typeof OidcCreate>;
 export const OidcUpdate = t.Partial(t.Object(fields));
 export type OidcUpdate = Static<typeof OidcUpdate>;
 
-/** Settings in a form: tried without being stored. */
+/** Settings from a form, which are tried without being stored. */
 export const OidcTest = t.Object({
   slug: t.String({ pattern: SLUG.source, description: "Part of the redirect address." }),
   issuer: fields.issuer,

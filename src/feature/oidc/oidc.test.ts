@@ -41,7 +41,7 @@ describe("single sign-on with a real provider", () => {
     await server.remove();
   });
 
-  /** Through the provider's pages as this person. @returns the browser, and where it ended. */
+  /** Signs on through the provider's pages as this person. @returns the browser, and where it ended. */
   async function walk(person: string, returnTo = "") {
     const browser = createWebClient();
     const login = await browser.visit(`${server.url}/v1/auth/oidc/house/authorize${returnTo}`);
@@ -170,7 +170,7 @@ describe("single sign-on with a real provider", () => {
       for (const { remedy } of failed) expect(remedy).not.toBeNull();
       return { ...answer, failed: failed.map(({ check }) => check) };
     };
-    // The kept secret serves the same issuer.
+    // The stored secret is used for the issuer for which it was stored.
     const good = await tried({});
     expect(good).toMatchObject({
       verdict: "ok",
@@ -182,7 +182,7 @@ describe("single sign-on with a real provider", () => {
     const elsewhere = await tried({ slug: "unregistered", client_secret: CLIENT.client_secret });
     expect(elsewhere.failed).toEqual(["redirect"]);
     expect((await tried({ scopes: ["openid", "unheard-of"] })).findings.at(-1)).toMatchObject({ verdict: "warn" });
-    // A document in which nothing is as it should be is a finding, too.
+    // A discovery document in which everything is wrong leads to a finding as well.
     let members: object = { authorization_endpoint: "javascript:alert(1)", token_endpoint: [] };
     const wrong = { scopes_supported: 5, token_endpoint_auth_methods_supported: 5 };
     const fetch = ({ url }: Request): Response => Response.json({ issuer: new URL(url).origin, ...wrong, ...members });
@@ -196,7 +196,7 @@ describe("single sign-on with a real provider", () => {
     members = { authorization_endpoint: `${issuer}/a`, token_endpoint: `${issuer}/t`, jwks_uri: {} };
     expect((await tried({ issuer })).failed).toEqual(["keys"]);
     await odd.stop(true);
-    // The kept secret goes to no other issuer, and an address that is not valid is refused.
+    // The stored secret is sent to no other issuer, and an invalid address is refused.
     const { hostname, port } = new URL(provider.issuer);
     expect((await tried({ issuer: `http://localhost:${port}` })).failed).toEqual(["discovery"]);
     expect((await tried({ issuer: `http://${hostname}:9` })).failed).toEqual(["discovery"]);

@@ -1,4 +1,4 @@
-/** The configured providers. The client's secret is sealed, never answered, and never sent to another issuer. */
+/** The configured providers. A client's secret is sealed, never part of an answer, and never sent to another issuer. */
 import type { OidcSettings } from "../../adapter/oidc.ts";
 import { timestamp } from "../../core/clock.ts";
 import { isLoopback } from "../../core/config.ts";
@@ -41,13 +41,13 @@ export function createOidcProviders({
   return {
     find,
     all: (): ProviderRow[] => rows.list([], { order: "slug" }),
-    /** @throws Problem 404 unless it is there and enabled. */
+    /** @throws Problem 404 unless the provider exists and is enabled. */
     enabled(slug: string): ProviderRow {
       const row = find(slug);
       if (!row.enabled) throw notFound("OIDC provider");
       return row;
     },
-    /** @throws Problem 409 same slug, 422. */
+    /** @throws Problem 409 when the slug is taken, 422. */
     create({ slug, client_secret, ...input }: OidcCreate, caller: Caller): ProviderRow {
       if (!isSlug(slug)) throw invalidField("/slug", "This word is reserved");
       const at = timestamp(clock.now());
@@ -97,7 +97,7 @@ export function createOidcProviders({
       });
     },
     clientSecret,
-    /** A form's settings, as a sign-on would use them. @throws Problem 422. */
+    /** The settings of a form, in the form that a sign-on uses. @throws Problem 422. */
     draft({
       slug,
       issuer,
@@ -107,7 +107,7 @@ export function createOidcProviders({
     }: OidcTest): OidcSettings & { scopes: readonly string[] } {
       assertIssuer(issuer);
       const row = rows.find({ slug });
-      // A kept secret is sent to no other issuer.
+      // The stored secret is sent only to the issuer for which it was stored.
       const kept = row?.issuer === issuer ? clientSecret(row) : undefined;
       return {
         issuer,
@@ -126,7 +126,7 @@ function assertIssuer(text: string): void {
     throw invalidField("/issuer", "An issuer is an https address, or http on loopback, without query");
 }
 
-/** The same row in normal form. @throws Problem 422. */
+/** Brings a row into normal form. @throws Problem 422. */
 function checked(row: ProviderRow): ProviderRow {
   assertIssuer(row.issuer);
   const allowed_domains = [...new Set(row.allowed_domains.map((domain) => domain.toLowerCase()))];

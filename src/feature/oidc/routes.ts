@@ -19,7 +19,7 @@ const PATH = "/v1/auth/oidc";
 const FLOW_COOKIE = "skep_sign_on_";
 const flowCookie = (state: string) => FLOW_COOKIE + state.replace(/\W/g, "").slice(0, 16);
 
-/** Opens a session for the person who signed on, of the requested kind. */
+/** Opens a session of the requested kind for the person who signed on. */
 type Open = (
   arrived: Arrived,
   kind: "bearer" | "cookie",
@@ -122,7 +122,7 @@ function providerRoutes({ providers, probe, site }: OidcRouteDeps) {
 
 function signOnRoutes({ signOn, site, open }: OidcRouteDeps) {
   const binding = (state: string, value: string, maxAge: number) =>
-    // The answer arrives by a navigation from the provider's site, so the cookie must be Lax.
+    // The cookie must be Lax, because the browser brings the answer by a navigation from the provider's site.
     site.cookie(flowCookie(state), value, { path: PATH, sameSite: "Lax", maxAge });
   const sessionCookie = (value: string) =>
     site.cookie(SESSION_COOKIE, value, { sameSite: "Strict", maxAge: LIMITS.sessionIdleMs / 1_000 });
@@ -138,7 +138,10 @@ function signOnRoutes({ signOn, site, open }: OidcRouteDeps) {
   const finish = (slug: string, parameters: URLSearchParams, request: Request, caller: Caller) =>
     signOn.finish(slug, parameters, cookieOf(request, flowCookie(parameters.get("state") ?? "")), caller.address);
 
-  /** What a browser gets: its cookie and the page it came for, or a page that says why not. */
+  /**
+   * Answers a browser that comes back from the provider: with a session cookie and a redirect to the page it wanted, or
+   * with a page that says why not.
+   */
   async function arrive(slug: string, request: Request, caller: Caller): Promise<Response> {
     const parameters = new URL(request.url).searchParams;
     const headers = new Headers({ "Cache-Control": "no-store" });

@@ -1,7 +1,7 @@
 /**
- * Sign-on through a provider. A flow is started for one browser (a cookie of its own), one provider and one answer: its
- * state is used up by the first answer, whatever the result. The account is the one that issuer and subject are
- * linked to; a first sign-on is linked by verified address only, or makes an account if the provider allows that.
+ * Sign-on through a provider. A flow belongs to one browser (by a cookie of its own) and one provider. The first answer
+ * uses up its state, whatever the result. Issuer and subject are linked to an account; a first sign-on is linked by
+ * verified address only, or creates an account if the provider allows that.
  */
 
 import { randomBytes } from "node:crypto";
@@ -49,7 +49,7 @@ interface Flow {
 }
 
 const MOST_FLOWS = 10_000;
-/** 256 random bits; also the right length for a PKCE verifier. */
+/** A secret of 256 random bits, which also has the right length for a PKCE verifier. */
 const newSecret = (): string => randomBytes(32).toString("base64url");
 
 export function createSignOn({
@@ -67,7 +67,10 @@ export function createSignOn({
   providers: OidcProviders;
   client: OidcClient;
   endSessions(userId: string): void;
-  /** Makes them a member of the projects that their groups give, and takes away what earlier groups gave. In a transaction. */
+  /**
+   * Makes the user a member of the projects that their groups give, and removes memberships from earlier groups. Joins
+   * the surrounding transaction.
+   */
   takeGroups: MembersOfGroups;
 }) {
   const [people, links] = [store.rows(users), store.rows(identities)];
@@ -80,13 +83,17 @@ export function createSignOn({
 
   const userOf = (id: string): UserRow | undefined => people.find({ id });
 
-  /** The linked account, or the one with this address, which is then linked; in a transaction. */
+  /**
+   * Finds the linked account, or the account with this address, which it links. Creates one if the provider allows
+   * that. Joins the surrounding transaction.
+   */
   function accountOf(provider: ProviderRow, person: OidcPerson): UserRow {
     const identity = links.find({ issuer: provider.issuer, subject: person.subject });
     const known = identity && userOf(identity.user_id);
     if (known) return known;
     const email = normalEmail(person.email ?? "");
-    // An address that matches only after folding (full-width letters, say) was verified for another mailbox.
+    // An address that matches only after Unicode folding (full-width letters, for example) was verified for another
+    // mailbox.
     const folded = email !== person.email?.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
     if (!person.emailVerified || !isEmail(email) || folded)
       throw forbidden("The provider does not vouch for an e-mail address of yours.", "email_not_verified");
@@ -114,7 +121,7 @@ export function createSignOn({
     audit({ action: "user.created", actor: row.id, subject: row.id, data: { provider: provider.slug } });
     return row;
   }
-  /** Follows the claim at each sign-on; the last administrator stays one. */
+  /** Sets the user's role from the claim at each sign-on. The last administrator stays one. */
   function takeRole(user: UserRow, provider: ProviderRow, person: OidcPerson): void {
     if (provider.role_claim === null) return;
     const role: Role = valuesAt(person.claims, provider.role_claim).some((value) =>
@@ -146,7 +153,8 @@ export function createSignOn({
     },
     /**
      * @param binding the cookie of the browser that brings the answer.
-     * @throws Problem 400 for an unknown, expired or used state, 401 refused, 403 no account.
+     * @throws Problem 400 for an unknown, expired or used state, 401 when the sign-on is refused, 403 when there is no
+     * account.
      */
     async finish(
       slug: string,
@@ -165,7 +173,7 @@ export function createSignOn({
         if (provider.issuer !== issuer) throw changed();
         const person = await client.exchange(settingsOf(provider), { redirectUri, parameters, state, nonce, verifier });
         const user = store.write(() => {
-          // The provider may have been switched off or changed while it answered.
+          // The provider may have been switched off or changed during the exchange.
           const now = providers.enabled(slug);
           if (now.issuer !== issuer) throw changed();
           const found = accountOf(now, person);
@@ -182,7 +190,7 @@ export function createSignOn({
         throw error;
       }
     },
-    /** Where the session at the provider ends. */
+    /** The address that ends the session at the provider. */
     async logoutUrl(slug: string, idToken: string, returnTo: string): Promise<string | undefined> {
       const row = providers.all().find((provider) => provider.slug === slug);
       return row && client.logoutUrl(settingsOf(row), idToken, returnTo);
@@ -190,7 +198,7 @@ export function createSignOn({
   };
 }
 
-/** The flows that were begun and not answered yet, by state. */
+/** Flows that were begun and are not yet answered, by state. */
 function createFlows(clock: Clock) {
   const flows = new Map<string, Flow>();
   return {
@@ -201,7 +209,10 @@ function createFlows(clock: Clock) {
       }
       flows.set(state, flow);
     },
-    /** @throws Problem 400 unless it was begun in this browser, a short while ago. */
+    /**
+     * Takes a flow out of the map.
+     * @throws Problem 400 unless the flow was begun in this browser and has not expired.
+     */
     take(slug: string, state: string, binding: string | undefined): Flow {
       const flow = flows.get(state);
       flows.delete(state);
@@ -219,7 +230,7 @@ function createFlows(clock: Clock) {
 
 const changed = () => badRequest("The provider was changed meanwhile. Start again.", "sign_on_unknown");
 
-/** The strings at a dotted path of the claims: one, or those of an array. */
+/** The strings at a dotted path of the claims: a single string, or those of an array. */
 function valuesAt(claims: Readonly<Record<string, unknown>>, path: string): string[] {
   let at: unknown = Object.hasOwn(claims, path) ? claims[path] : undefined;
   if (at === undefined) {

@@ -1,4 +1,7 @@
-/** What the interviewers find out: one section for each, with the shape that it must have when its part ends. Pure. */
+/**
+ * What the interviewers find out: one section per phase, with the shape that the section must have when its phase ends.
+ * Pure.
+ */
 import { type Static, type TObject, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull } from "../../core/schema.ts";
 import { ProjectCreate } from "../projects/model.ts";
@@ -86,12 +89,12 @@ const Architecture = t.Object(
   strict,
 );
 
-/** What a section must be when its part of the onboarding ends. */
+/** The shape that each section must have when its phase ends. */
 export const SECTIONS = { intake: Intake, strategy: Strategy, product: Product, architecture: Architecture } as const;
 
 const part = <T extends TObject>(section: T) => t.Optional(t.Partial(section, strict));
 
-/** What is known so far: any section, any of its fields. */
+/** What is known so far: any of the sections, with any of their fields. */
 export const OnboardingContext = t.Object(
   { intake: part(Intake), strategy: part(Strategy), product: part(Product), architecture: part(Architecture) },
   strict,
@@ -105,7 +108,7 @@ export interface WholeContext {
   architecture: Static<typeof Architecture>;
 }
 
-/** Given fields replace the present ones; lists are replaced as a whole. */
+/** Merges `more` into the context: given fields replace present ones, and lists are replaced as a whole. */
 export function joined(context: OnboardingContext, more: OnboardingContext): OnboardingContext {
   const sections = PHASES.flatMap((phase) => {
     const section = { ...context[phase], ...more[phase] };
@@ -114,7 +117,10 @@ export function joined(context: OnboardingContext, more: OnboardingContext): Onb
   return Object.fromEntries(sections);
 }
 
-/** Tasks may depend on those above them in the list, which rules out cycles. @returns what is wrong, or nothing. */
+/**
+ * Checks the tasks' dependencies. A task may depend only on tasks above it in the list, which rules out cycles.
+ * @returns the faults, if any.
+ */
 export function taskFaults(tasks: WholeContext["architecture"]["tasks"]): string[] {
   const above = new Set<string>();
   return tasks.flatMap(({ key, depends_on = [] }, index) => {

@@ -1,4 +1,4 @@
-/** What happens to onboarding sessions. */
+/** Events of onboarding sessions. */
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
 import { oneOf, orNull } from "../../core/schema.ts";

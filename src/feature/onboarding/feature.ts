@@ -17,7 +17,7 @@ import { createOnboardings } from "./service.ts";
 import { createOnboardingStore } from "./store.ts";
 import { onboardingTools } from "./tools.ts";
 
-/** Pipelines that an interviewer is shown. */
+/** Most pipelines that an interviewer is shown. */
 const PIPELINES = 50;
 
 type Needs = Core & {

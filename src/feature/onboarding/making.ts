@@ -1,4 +1,4 @@
-/** What an onboarding session ends in: the project with its vision, its pipeline and its first tasks. */
+/** Makes the result of an onboarding: the project with its vision, its pipeline and its first tasks. */
 import { invalidField } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { NewProject, Project } from "../projects/model.ts";
@@ -12,8 +12,8 @@ export interface Making {
 }
 
 /**
- * Inside a transaction: all of it or nothing.
- * @throws Problem 409 a name that is taken, 422 a repository, pipeline or task that is not valid.
+ * Runs inside a transaction, so that either everything or nothing is made.
+ * @throws Problem 409 for a name that is taken, 422 for an invalid repository, pipeline or task.
  */
 export function makeProject(
   making: Making,

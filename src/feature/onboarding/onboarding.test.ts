@@ -8,12 +8,12 @@ import type { Project } from "../projects/model.ts";
 import type { Task } from "../tasks/model.ts";
 import type { OnboardingDetail, OnboardingSession } from "./model.ts";
 
-// An onboarding through all phases is sixteen replies of a model, each with a sandbox: on a busy machine that takes its time.
+// A whole onboarding takes sixteen model replies, each with a sandbox, which is slow on a busy machine.
 setDefaultTimeout(300_000);
 
 const folder = mkdtempSync(join(tmpdir(), "skep-onboarding-"));
 const script = join(folder, "script.json");
-/** What the interviewers do; those that are not listed play the built-in script. */
+/** Scripts what the interviewers do. Interviewers that are not listed play the built-in script. */
 const play = (agents: Record<string, unknown[]>) =>
   writeFileSync(script, JSON.stringify({ version: 1, chats: agents, chat: [{ text: "Hm." }], default: [] }));
 
@@ -39,7 +39,7 @@ const call = <T = OnboardingSession>(method: string, path: string, body?: object
   by<T>(who, method, `/v1/onboarding/sessions${path}`, body);
 const begin = async (fields: object = {}, who = a) => (await call("POST", "", fields, who)).body;
 const detail = async (id: string, query = "") => (await call<OnboardingDetail>("GET", `/${id}${query}`)).body;
-/** Says something and reads the events until it is the person's turn again. */
+/** Sends a message and reads the events until it is the person's turn again. */
 async function say(id: string, message: string): Promise<string> {
   const answer = await call<string>("POST", `/${id}/message?stream=true`, { message });
   expect(answer.status).toBe(200);

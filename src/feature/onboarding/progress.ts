@@ -1,7 +1,7 @@
 /**
- * How an onboarding session proceeds: interviewers fill the context and end their phases, the next one takes over when
- * the turn ends, and the last phase ends in the project. Each step is one transaction and happens once: after a crash
- * the rows say how far it was.
+ * Drives an onboarding session. Interviewers fill the context and end their phases; the next one takes over when the
+ * turn ends; the last phase ends in the project. Each step is one transaction and happens once: after a crash, the rows
+ * say where to continue.
  */
 
 import { Value } from "@sinclair/typebox/value";
@@ -31,13 +31,16 @@ interface ProgressDeps {
   making: Making;
   nameTaken(name: string): boolean;
   pipelineExists(id: string): boolean;
-  /** As it is stored. @throws Problem 422 for one that no project may have: malformed, or with credentials. */
+  /**
+   * The address in the form in which it is stored.
+   * @throws Problem 422 for an address that no project may have: malformed, or with credentials.
+   */
   repositoryAddress(text: string): string;
   pipelines(): Suggestion[];
   timeoutSeconds(): number;
 }
 
-/** An execution speaks for its user, not for an administrator. */
+/** An execution acts with the rights of its user, but never with those of an administrator. */
 const callerOf = ({ id, sessionId, agentId, userId }: ExecutionInfo): Caller => ({
   kind: "execution",
   admin: false,
@@ -62,12 +65,13 @@ export function createProgress(deps: ProgressDeps) {
   const cue = (sessionId: string, phase: Phase): void => {
     const { context, cues } = rowOf(sessionId);
     const input = cueFor(phase, context, phase === "architecture" ? deps.pipelines() : []);
-    // Queued before what the person has said meanwhile, so that the next interviewer knows the context first.
+    // The cue goes ahead of messages that the person has sent meanwhile, so that the next interviewer knows the context
+    // first.
     const timeout_seconds = deps.timeoutSeconds();
     const turn = sessions.queue(sessionId, { input, mode: "interrupt", timeout_seconds, continues: true });
     rows.update(sessionId, { cues: [...cues, turn.message_id] });
   };
-  /** The phase that this interviewer leads, while it leads it. */
+  /** The phase that this interviewer leads now; undefined when it does not lead. */
   const ledBy = ({ sessionId, agentId }: ExecutionInfo): { row: OnboardingRow; phase: Phase | undefined } => {
     const row = rowOf(sessionId);
     const phase = row.phase === "done" || row.status !== "active" ? undefined : row.phase;
@@ -84,13 +88,13 @@ export function createProgress(deps: ProgressDeps) {
       : `Your part is over. Say so in a sentence and ask nothing: the interviewer for "${row.phase}" speaks next.`;
 
   return {
-    /** The events of the change, with the row as it is now. */
+    /** Emits the event of a change, with the row as it is now. */
     say,
     /** Starts the phase's interviewer. */
     cue,
-    /** Marks a session as given up, if it is active: no project is made any more, whatever still works in it. */
+    /** Marks an active session as given up. From then on it can no longer make a project, whatever still runs in it. */
     giveUp,
-    /** Adds to the context. @returns all that is known, and which fields the phase still needs. */
+    /** Adds to the context. @returns everything that is known, and which fields the phase still needs. */
     update: (execution: ExecutionInfo, more: OnboardingContext): { context: OnboardingContext; missing: string[] } =>
       store.write((tx) => {
         const { row, phase } = ledBy(execution);
@@ -98,7 +102,8 @@ export function createProgress(deps: ProgressDeps) {
         const given = deps.masker.json(more);
         if (Object.keys(given).length === 0) return { context: row.context, missing: missingOf(phase, row.context) };
         const { name, repository } = given.intake ?? {};
-        // At once: in the last phase nobody is asked any more. The message names no address, which may hold a password.
+        // The address is checked now, because in the last phase nobody is left to ask. Its error does not repeat the
+        // address, which may hold a password.
         if (given.intake && repository) given.intake.repository = deps.repositoryAddress(repository);
         if (name !== undefined && deps.nameTaken(name))
           throw conflict("A project with this name exists. Ask the person for another name.", "name_taken");
@@ -113,7 +118,8 @@ export function createProgress(deps: ProgressDeps) {
         return { context, missing: missingOf(phase, context) };
       }),
     /**
-     * Ends the phase of this interviewer; the last one makes the project. Called again, it only returns the result.
+     * Ends the phase that this interviewer leads; the last phase makes the project. A repeated call only returns the
+     * result.
      * @throws Problem 409 `phase_incomplete` with what is missing, or for a project's name that is taken.
      */
     finish: (execution: ExecutionInfo): string =>
@@ -140,7 +146,7 @@ export function createProgress(deps: ProgressDeps) {
         say(tx, row.session_id, "completed");
         return `The project "${project.name}" is made with its vision and ${tasks.length} task${tasks.length === 1 ? "" : "s"}. Say goodbye in a sentence; there is nothing left to ask.`;
       }),
-    /** Follows the sessions. */
+    /** Reacts to the ends of turns and sessions. */
     owner: {
       finished({ session_id }) {
         const row = rows.find(session_id);
@@ -157,7 +163,7 @@ export function createProgress(deps: ProgressDeps) {
   };
 }
 
-/** Fields that the phase needs and the context lacks, in words. */
+/** Fields that the phase needs and the context lacks, as text. */
 function missingOf(phase: Phase, context: OnboardingContext): string[] {
   const section = membersOf(context[phase]);
   const absent = fieldsOf(phase).required.filter((name) => section[name] === undefined);

@@ -1,4 +1,4 @@
-/** The interviewers, who each lead one phase, and the text with which the server passes the onboarding to the next one. */
+/** The interviewers, each of whom leads one phase, and the text with which the server hands over to the next one. */
 import type { OnboardingContext, Phase } from "./context.ts";
 import { PHASES, SECTIONS } from "./context.ts";
 
@@ -7,13 +7,13 @@ export const interviewerOf = (phase: Phase): string => `interviewer-${phase}`;
 
 export const nextPhase = (phase: Phase): Phase | undefined => PHASES[PHASES.indexOf(phase) + 1];
 
-/** Names of the fields that a phase is about; those that it cannot end without. */
+/** Names of a phase's fields: all, and those without which it cannot end. */
 export function fieldsOf(phase: Phase): { all: string[]; required: string[] } {
   const { properties, required = [] } = SECTIONS[phase];
   return { all: Object.keys(properties), required: [...required] };
 }
 
-/** A pipeline to choose from. */
+/** A pipeline that the interviewer may choose. */
 export interface Suggestion {
   id: string;
   description: string;

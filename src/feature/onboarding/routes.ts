@@ -27,7 +27,10 @@ interface OnboardingRoutesDeps extends Pick<Core, "streams"> {
 }
 
 export function onboardingRoutes({ onboardings, streams, lastEvent }: OnboardingRoutesDeps) {
-  /** Events of the session until it is the person's turn again: the next interviewer may speak before that. */
+  /**
+   * Streams the session's events until it is the person's turn again. That may be after the next interviewer has spoken
+   * as well.
+   */
   const turnStream = (session_id: string, messageId: string, after: number, caller: Caller): Response => {
     let answered = false;
     return streams.open({

@@ -1,4 +1,7 @@
-/** Onboardings: one interviewer after the other asks what to build, and the last makes the project. Each is visible to its owner alone. */
+/**
+ * Onboardings: one interviewer after the other asks what to build, and the last one makes the project. Only its owner
+ * sees an onboarding.
+ */
 
 import { timestamp } from "../../core/clock.ts";
 import { conflict, notFound } from "../../core/errors.ts";
@@ -28,20 +31,20 @@ export type Onboardings = ReturnType<typeof createOnboardings>;
 
 interface OnboardingsDeps extends Pick<Core, "store"> {
   sessions: Sessions;
-  /** Deletes a session that has ended, with all that belongs to it. */
+  /** Deletes an ended session with everything that belongs to it. */
   removeEnded(id: string, caller: Caller): void;
   rows: OnboardingStore;
   progress: Progress;
-  /** @throws Problem 404 unknown, 409 switched off. */
+  /** @throws Problem 404 for an unknown agent, 409 for one that is switched off. */
   assertAgent(id: string): void;
-  /** @throws Problem 422. */
+  /** @throws Problem 422 for a model that no provider has. */
   assertModel(id: string | undefined): void;
-  /** Messages of a session, and what its running reply has said so far. */
+  /** Messages of a session, and the text of its running reply so far. */
   pageOf(
     session: SessionRow,
     page: { limit: number; before?: number | undefined },
   ): Pick<ChatDetail, "messages" | "earlier" | "reply">;
-  /** The parts for attachments of that user. @throws Problem 422. */
+  /** The message parts for that user's attachments. @throws Problem 422. */
   attach(ids: readonly string[], sessionId: string, caller: Caller): InputPart[];
   timeoutSeconds(): number;
 }
@@ -57,7 +60,7 @@ export function createOnboardings(deps: OnboardingsDeps) {
     if (!row || !mayRead(caller, WHOSE.onboardings, session)) throw notFound("onboarding session");
     return { row, session };
   };
-  /** Whether it is an interviewer's turn, not the person's. */
+  /** Whether an interviewer is at work, so that it is not the person's turn. */
   const isBusy = (sessionId: string): boolean => {
     const status = sessions.find(sessionId)?.status;
     return status === "queued" || status === "running";
@@ -65,12 +68,12 @@ export function createOnboardings(deps: OnboardingsDeps) {
   const shown = (id: string, caller: Caller) => present(find(id, caller));
   return {
     isBusy,
-    /** The caller's own, newest first. */
+    /** The caller's own onboardings, newest first. */
     list: (status: OnboardingStatus | undefined, page: Page, caller: Caller): ListAnswer<OnboardingSession> =>
       listAnswer(rows.page(caller, status, page), page, cursorOf, present),
     /**
-     * @param page of messages: `before` is the `seq` of the message before which they end.
-     * @throws Problem 404 unknown or another user's.
+     * @param page limits the messages; `before` is the `seq` of the message before which the page ends.
+     * @throws Problem 404 for an unknown onboarding or another user's.
      */
     detail(id: string, page: { limit: number; before?: number | undefined }, caller: Caller): OnboardingDetail {
       const found = find(id, caller);
@@ -81,7 +84,9 @@ export function createOnboardings(deps: OnboardingsDeps) {
       );
       return { ...present(found), ...onboarding, messages };
     },
-    /** @throws Problem 404 or 409 without its interviewer, 422 a model of no provider. */
+    /**
+     * @throws Problem 404 or 409 when its interviewer is missing or switched off, 422 for a model that no provider has.
+     */
     create({ message, model }: OnboardingCreate, caller: Caller): OnboardingSession {
       const agent_id = interviewerOf("intake");
       assertAgent(agent_id);
@@ -98,7 +103,7 @@ export function createOnboardings(deps: OnboardingsDeps) {
         return shown(onboardingId(id), caller);
       });
     },
-    /** @throws Problem 404, 409 `session_ended`, 422 an attachment that is not the caller's. */
+    /** @throws Problem 404, 409 `session_ended`, 422 for an attachment that is not the caller's. */
     send(id: string, { message, attachment_ids = [], mode }: OnboardingSend, caller: Caller): OnboardingSent {
       return store.write(() => {
         const { row, session } = find(id, caller);
@@ -111,13 +116,17 @@ export function createOnboardings(deps: OnboardingsDeps) {
         return { id, message_id, session_id: session.id, status: "queued" as const };
       });
     },
-    /** Ends the running reply and keeps what was said. */
+    /** Stops the running reply and keeps the text so far. */
     stop: (id: string, caller: Caller): OnboardingSession =>
       store.write(() => {
         sessions.interrupt(find(id, caller).session.id);
         return shown(id, caller);
       }),
-    /** Gives it up, if it has not ended. @param purge removes what was said as well. @throws Problem 409 `session_busy`. */
+    /**
+     * Gives an onboarding up, if it has not ended.
+     * @param purge also removes its messages.
+     * @throws Problem 409 `session_busy`.
+     */
     abandon: (id: string, purge: boolean, caller: Caller) =>
       store.write((tx) => {
         const { session } = find(id, caller);
@@ -128,7 +137,7 @@ export function createOnboardings(deps: OnboardingsDeps) {
           throw conflict("The reply is being stopped. Delete it again in a moment.", "session_busy");
         deps.removeEnded(session.id, caller);
       }),
-    /** Gives up those in which nothing happened for too long. @param before ms since the epoch. */
+    /** Gives up onboardings in which nothing happened for too long. @param before ms since the epoch. */
     prune(before: number): void {
       for (const sessionId of rows.left(timestamp(before), PRUNED_AT_ONCE)) sessions.end(sessionId);
     },
@@ -145,7 +154,7 @@ function present({ row, session }: Found): OnboardingSession {
   };
 }
 
-/** The beginning of the first line. */
+/** The first line of the message, shortened. */
 function titleOf(message: string): string {
   const [line = ""] = message.trim().split("\n");
   return line.length <= TITLE_CHARACTERS ? line || "Onboarding" : `${line.slice(0, TITLE_CHARACTERS)}…`;

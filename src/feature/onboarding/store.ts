@@ -1,4 +1,4 @@
-/** Rows of onboarding sessions, each beside its session. */
+/** Rows of onboarding sessions; each has a row of `sessions` as well. */
 import type { Caller } from "../../http/caller.ts";
 import type { Page } from "../../http/list.ts";
 import { badCursor } from "../../http/list.ts";
@@ -18,7 +18,7 @@ export interface Found {
 
 export type OnboardingStore = ReturnType<typeof createOnboardingStore>;
 
-/** Its id is its session's with another prefix. */
+/** An onboarding's id is its session's id with another prefix. */
 export const onboardingId = (sessionId: string): string => sessionId.replace(/^sess_/, "onb_");
 export const sessionIdOf = (id: string): string => id.replace(/^onb_/, "sess_");
 
@@ -34,7 +34,7 @@ export function createOnboardingStore({ rows: rowsOf, statement }: Pick<Store, "
     find: (session_id: string): OnboardingRow | undefined => rows.find({ session_id }),
     insert: rows.insert,
     update: (session_id: string, change: Partial<OnboardingRow>) => void rows.update(change, { session_id }),
-    /** The caller's, newest first; one more than the page holds when there is another page. */
+    /** The caller's onboardings, newest first. Holds one row more than the page when there is another page. */
     page(caller: Caller, status: OnboardingStatus | undefined, page: Page): Found[] {
       const [, at, id] = page.after === null ? [] : (/^([\d:.TZ-]+)\|(sess_\w+)$/.exec(page.after) ?? [""]);
       if (page.after !== null && id === undefined) throw badCursor();
@@ -54,7 +54,7 @@ export function createOnboardingStore({ rows: rowsOf, statement }: Pick<Store, "
         session: sessionRows.find({ id: session_id })!,
       }));
     },
-    /** Active ones in which nothing happened since. @param before RFC 3339. */
+    /** Active onboardings in which nothing has happened since that time. @param before RFC 3339. */
     // The status as the partial index has it.
     left: (before: string, limit: number): string[] =>
       ids("WHERE onboardings.status = 'active' AND sessions.last_activity_at < ? LIMIT ?", before, limit),

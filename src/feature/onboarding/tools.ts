@@ -1,4 +1,4 @@
-/** The tools of interviewers. Only sessions of the kind `onboarding` have them. */
+/** The interviewers' tools. Only sessions of the kind `onboarding` have them. */
 import { Type as t } from "@sinclair/typebox";
 import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
 import { OnboardingContext } from "./context.ts";

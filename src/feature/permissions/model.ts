@@ -1,4 +1,4 @@
-/** Questions about calls of tools, and remembered answers, as the API shows them. */
+/** Requests for permission to call a tool, and remembered answers, as the API shows them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { TOOL_KINDS } from "../../core/permission-rule.ts";

@@ -1,4 +1,4 @@
-/** Questions to persons about calls: asked once, answered once, durable. The test plays the models. */
+/** Requests for permission: asked once, answered once, durable. The test plays the models. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ async function started(clock?: { now(): number }) {
 }
 const waiting = (rig: Rig) =>
   rig.services.permissions.rowsFor(true, LOCAL_ADMIN, null, 50).map(rig.services.permissions.present);
-/** The next question, once its work was put aside. */
+/** The next request, once its work was suspended. */
 async function asked(rig: Rig, after = 0): Promise<PermissionRequest> {
   const event = await rig.event(({ kind, id }) => kind === "permission_requested" && id > after);
   await rig.event(
@@ -141,7 +141,7 @@ describe("a call that a rule asks about", () => {
     expect(JSON.stringify(next.request.messages)).not.toContain("and then?");
     next.reply("Done.");
     (await model.next(id)).reply([write("b.txt")]);
-    // Remembered for this chat.
+    // The answer is remembered for this chat only.
     (await model.next(id)).reply("Again.");
     const other = sessions.open({ kind: "chat", agent_id: "careful" });
     sessions.queue(other.id, { input: "write", timeout_seconds: 60 });
@@ -213,7 +213,7 @@ describe("an answer that is remembered", () => {
     answer(rig, await asked(rig, rig.events().at(-1)!.id - 3), { allow: true, lasts: "agent" });
     (await model.next()).reply([complete]);
     await rig.ended(run);
-    // For the agent: another run is not asked.
+    // The answer is remembered for the agent, so another run does not ask.
     await begin(model, rig, write("a.txt"));
     (await model.next()).reply([complete]);
     expect(permissions.answers({}, PAGE, LOCAL_ADMIN).items).toMatchObject([

@@ -1,6 +1,6 @@
 /**
- * Requests for permission as the work that makes them sees them. A request is a row before the work is put aside for it, so a
- * person is asked once whatever happens to the server. It ends with an answer, with its time, or with the work.
+ * Requests for permission, as the requesting work sees them. A request's row is written before its work is suspended,
+ * so that a crash cannot make it ask twice. A request ends with an answer, when its time is over, or with its work.
  */
 import { timestamp } from "../../core/clock.ts";
 import type { EventRefs } from "../../core/events.ts";
@@ -21,15 +21,15 @@ interface RequestsDeps extends Pick<Core, "store" | "clock"> {
   masking: Pick<Masking, "text">;
   rows: PermissionStore;
   sessions: Pick<Sessions, "tryNow">;
-  /** How long a question waits for its answer, ms. */
+  /** How long a request waits for its answer, ms. */
   waitMs(): number;
 }
 
 export type Requests = ReturnType<typeof createRequests>;
 
-/** Longer text is not asked about: nobody would read it to its end. */
+/** Longer text is refused without asking: nobody would read all of it. */
 const SUBJECT_CHARACTERS = 100_000;
-/** What is not seen, or turns text around, on a screen. */
+/** Characters that are invisible on a screen or change the direction of text. */
 const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Variation_Selector}]/gu;
 const visible = (text: string): string =>
   text.replace(UNSEEN, (sign) => `\\u{${sign.codePointAt(0)!.toString(16)}}`).toWellFormed();
@@ -61,7 +61,7 @@ function standOf(row: RequestRow): Permit {
 export function createRequests({ store, bus, clock, masking, rows, sessions, waitMs }: RequestsDeps) {
   const now = () => timestamp(clock.now());
 
-  /** Ends a question. Its work is taken up again, where it is still there. */
+  /** Ends a request. Its work continues, unless the request was withdrawn. */
   function resolve(tx: WriteTx, row: RequestRow, change: Partial<RequestRow> & { state: PermissionState }): void {
     rows.update(row.id, { ...change, answered_at: now() });
     const by = change.answered_by ?? undefined;
@@ -137,12 +137,12 @@ export function createRequests({ store, bus, clock, masking, rows, sessions, wai
     engine,
     resolve,
     isRemembered,
-    /** Questions whose time is over are answered with no. */
+    /** Requests whose time is over count as refused. */
     expire: (): void =>
       store.write((tx) => {
         for (const row of rows.late(clock.now())) resolve(tx, row, { state: "expired" });
       }),
-    /** The work has ended: nobody is asked about it any more. */
+    /** Withdraws the requests of an execution that has ended. */
     withdraw(executionId: string, tx: WriteTx): void {
       for (const row of rows.waitingOf(executionId)) resolve(tx, row, { state: "withdrawn" });
     },

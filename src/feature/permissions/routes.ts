@@ -1,4 +1,4 @@
-/** /v1/permissions: one question to a person with its answer, and the answers that are remembered. */
+/** `/v1/permissions`: single requests with their answers, and remembered answers. */
 import { Type as t } from "@sinclair/typebox";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";

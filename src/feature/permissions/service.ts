@@ -1,4 +1,6 @@
-/** Requests for permission as people see them: what waits, the answers that they give, and those that are remembered. */
+/**
+ * Requests for permission as people see them: those that wait, the answers that people give, and remembered answers.
+ */
 import { timestamp } from "../../core/clock.ts";
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -27,7 +29,7 @@ export function createPermissions({ store, clock, audit, masking, rows, requests
   const { resolve, isRemembered } = requests;
   const present = (row: RequestRow): PermissionRequest => presentRequest(row, rows.work(row.session_id));
 
-  /** A row by its id, for somebody who may read it. @throws Problem 404. */
+  /** A request's row, for somebody who may read it. @throws Problem 404. */
   const rowFor = (id: string, caller: Caller): RequestRow => {
     const row = rows.find(id);
     const session = row && rows.work(row.session_id);
@@ -35,7 +37,10 @@ export function createPermissions({ store, clock, audit, masking, rows, requests
     return row;
   };
 
-  /** Keeps an answer for what the same rules ask later, and answers what they ask elsewhere at this moment. */
+  /**
+   * Remembers an answer for the rules of a request. It also answers requests of the same agent that wait now and that
+   * these rules cover.
+   */
   function remember(tx: WriteTx, row: RequestRow, lasts: "work" | "agent", caller: Caller): void {
     const work = rows.work(row.session_id);
     const isRun = work?.run_id != null;
@@ -63,12 +68,14 @@ export function createPermissions({ store, clock, audit, masking, rows, requests
   }
 
   return {
-    /** Waiting or answered, newest first. @param page of keys that are ids. */
+    /** Requests that wait, or those that have ended; newest first. @param after the id before the page. */
     rowsFor: (isWaiting: boolean, caller: Caller, after: string | null, limit: number): RequestRow[] =>
       rows.list(isWaiting, caller, after, limit),
     present,
     get: (id: string, caller: Caller): PermissionRequest => present(rowFor(id, caller)),
-    /** @throws Problem 404, 409 `not_waiting`, 403 for `agent` by others than administrators, 422. */
+    /**
+     * @throws Problem 404, 409 `not_waiting`, 403 when a caller who is no administrator answers for the `agent`, 422.
+     */
     answer: (id: string, { allow, lasts = "once", comment }: PermissionAnswer, caller: Caller): PermissionRequest =>
       store.write((tx) => {
         const row = rowFor(id, caller);
@@ -102,7 +109,10 @@ export function createPermissions({ store, clock, audit, masking, rows, requests
       const found = rows.listAnswers(filter, caller, page.after, page.limit + 1);
       return listById(found, page, presentAnswer);
     },
-    /** The rule asks again. @throws Problem 404, 403 for an agent's by others than administrators. */
+    /**
+     * Revokes a remembered answer, so that its rule asks again.
+     * @throws Problem 404, 403 when a caller who is no administrator revokes an agent's answer.
+     */
     revoke: (id: string, caller: Caller): void =>
       store.write(() => {
         const row = expectReadable(caller, WHOSE.permission_answers, rows.answers.find({ id }), "remembered answer");
@@ -116,7 +126,7 @@ export function createPermissions({ store, clock, audit, masking, rows, requests
           data: { agent_id: row.agent_id, rule: row.rule },
         });
       }),
-    /** Of a deleted user. */
+    /** Removes a deleted user's remembered answers. */
     forget: (userId: string): void => void rows.answers.remove({ user_id: userId }),
   };
 }

@@ -1,4 +1,4 @@
-/** Rows of questions and of remembered answers. */
+/** Rows of requests and of remembered answers. */
 import type { Asker } from "../../core/ownership.ts";
 import type { Execution } from "../../engine/execution.ts";
 import { below } from "../../store/reader.ts";
@@ -15,7 +15,7 @@ export interface AnswerFilter {
   session_id?: string | undefined;
 }
 
-/** The work that a question is about. */
+/** The work that a request is about. */
 export interface WorkOfRequest {
   id: string;
   kind: string;
@@ -50,7 +50,7 @@ export function createPermissionStore({ rows, statement }: Pick<Store, "rows" | 
     ofExecution: (execution_id: string): RequestRow[] => requests.list([{ execution_id }], { order: "id" }),
     waitingOf: (execution_id: string): RequestRow[] => requests.list([{ execution_id }, ["state = 'waiting'"]]),
     waitingOfAgent: (agent_id: string): RequestRow[] => requests.list([{ agent_id }, ["state = 'waiting'"]]),
-    /** Those whose time is over. @param at ms since the epoch. */
+    /** Waiting requests whose time is over. @param at ms since the epoch. */
     late: (at: number): RequestRow[] => requests.list([["state = 'waiting'"], [`deadline <= ${Math.floor(at)}`]]),
     nextDeadline: (): number | null => statement<number | null>(NEXT).pluck().get() ?? null,
     /** Newest first. */
@@ -62,7 +62,7 @@ export function createPermissionStore({ rows, statement }: Pick<Store, "rows" | 
       });
     },
     work: (sessionId: string): WorkOfRequest | undefined => statement<WorkOfRequest>(WORK).get(sessionId),
-    /** Texts of the rules that need not be asked again in that work. */
+    /** Texts of the rules that need no further question in that work. */
     rememberedIn({ agentId, run, root }: { agentId: Execution["agentId"]; run: string | null; root: string }) {
       return new Set(statement<string>(COVERED).pluck().all({ agent: agentId, run, root }));
     },

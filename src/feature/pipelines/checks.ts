@@ -1,25 +1,25 @@
-/** Checks of pipelines against the team that is to carry them out. A check holds until what it depended on changes. */
+/** Checks pipelines against the team that would carry them out. A check is reused until what it depended on changes. */
 import { lazy } from "../../core/lazy.ts";
 import type { KnownNames } from "../../engine/pipeline/meaning.ts";
 import type { ParsedPipeline } from "../../engine/pipeline/parse.ts";
 import type { TextFile } from "../../store/text-folder.ts";
 
 export interface ChecksDeps {
-  /** From `engine/pipeline`. */
+  /** The parser in `engine/pipeline`. */
   parse(text: string, known?: KnownNames): ParsedPipeline;
   agentIds(): string[];
-  /** Names of skills that the agent has and that can be read. */
+  /** Names of the agent's readable skills. */
   skillsOf(agentId: string): string[];
 }
 
 interface Known {
   parsed: ParsedPipeline;
   agents: string;
-  /** The agents' skills that the check depended on, by agent. */
+  /** The agents' skills on which the check depended, as a key per agent. */
   skills: ReadonlyMap<string, string>;
 }
 
-/** What checks depend on, each found once. */
+/** Agents and their skills, each looked up once. */
 export interface Team {
   agents(): Names;
   skillsOf(agentId: string): Names;
@@ -27,14 +27,14 @@ export interface Team {
 
 interface Names {
   all: ReadonlySet<string>;
-  /** Tells them from others. */
+  /** Identifies this set of names. */
   key: string;
 }
 
 export function createChecks({ parse, agentIds, skillsOf }: ChecksDeps) {
   const cache = new WeakMap<TextFile, Known>();
   const teamNow = (): Team => {
-    /** Agents without skills of their own have the same list. */
+    /** Sets of names by list: agents without skills of their own share one list. */
     const lists = new Map<readonly string[], Names>();
     const namesIn = (list: readonly string[]): Names => {
       const names = lists.get(list) ?? { all: new Set(list), key: list.join() };

@@ -29,7 +29,7 @@ export const PipelineDetail = t.Object({
 });
 export type PipelineDetail = Static<typeof PipelineDetail>;
 
-/** Either the file's text, or the definition's fields. */
+/** Either the file's whole text, or the definition's fields. */
 export const PipelineBody = t.Object({
   source: t.Optional(t.String({ minLength: 1, maxLength: LIMITS.textCharacters, description: "YAML, whole." })),
   id: t.Optional(t.String({ maxLength: 64 })),

@@ -8,7 +8,7 @@ import { operation, operations } from "../../http/operation.ts";
 import { Pipeline, PipelineBody, PipelineDetail, Validation } from "./model.ts";
 import type { Pipelines } from "./service.ts";
 
-/** @param jsonSchema of the file format, for editors. */
+/** @param jsonSchema schema of the file format, for editors. */
 export function pipelineRoutes(pipelines: Pipelines, jsonSchema: () => Record<string, unknown>) {
   return operations("pipelines", [
     operation("listPipelines", "GET /v1/pipelines", {

@@ -1,4 +1,4 @@
-/** Pipelines: files that people write, checked when they are read, written only when they are valid. */
+/** Pipelines: files that people write. They are checked when they are read, and written only if valid. */
 import { type Document, parseDocument } from "yaml";
 import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound, Problem } from "../../core/errors.ts";
@@ -18,7 +18,7 @@ interface PipelinesDeps extends ChecksDeps, Pick<Core, "store" | "audit"> {
   /** The folder of agents. */
   folder: TextFolder;
   agentsOf(definition: PipelineDefinition): string[];
-  /** Reads all agents and skills, some files before each `yield`. */
+  /** Reads all agents and skills, a few files before each `yield`. */
   lookAtTeam(): Generator<void>;
 }
 
@@ -32,7 +32,7 @@ const FIELDS = ["id", "name", "description", "version", "defaults", "inputs", "s
 export function createPipelines(deps: PipelinesDeps) {
   const { store, audit, folder, agentsOf, lookAtTeam } = deps;
   const { teamNow, parseText, parseFile } = createChecks(deps);
-  /** The file of that id; `.yml` comes before `.yaml`. */
+  /** The file of that id; `.yml` takes precedence over `.yaml`. */
   const fileOf = (id: string): TextFile | undefined =>
     isSlug(id) ? (folder.read(`${FOLDER}/${id}.yml`) ?? folder.read(`${FOLDER}/${id}.yaml`)) : undefined;
   const find = (id: string): TextFile => {
@@ -48,7 +48,7 @@ export function createPipelines(deps: PipelinesDeps) {
     return [...new Set(names)].filter(isSlug).sort();
   };
   type Show<T> = (id: string, file: TextFile, team: Team) => T;
-  /** Those that have a file. */
+  /** Shows the wanted pipelines that have a file. */
   const allOf = <T>(wanted: readonly string[], show: Show<T>): T[] => {
     const team = teamNow();
     return wanted.flatMap((id) => {
@@ -112,10 +112,10 @@ export function createPipelines(deps: PipelinesDeps) {
   return {
     ids,
     list,
-    /** Reads and checks all pipelines, some before each `yield`: for an answer that takes turns. */
+    /** Reads and checks all pipelines, a few before each `yield`, so that other work runs in between. */
     look,
     exists: (id: string): boolean => fileOf(id) !== undefined,
-    /** The same; others get their turn while the files are looked at. */
+    /** Lists pipelines as `list` does, and lets other work run while the files are read. */
     listInTurns: (page: Page): Promise<ListAnswer<Pipeline>> =>
       folder.snapshotInTurns(
         () => look(() => wantedOf(page).wanted),
@@ -129,13 +129,13 @@ export function createPipelines(deps: PipelinesDeps) {
       }),
     /** @throws Problem 404. */
     get: detail,
-    /** What a run is made of. @throws Problem 404, 422 `pipeline_invalid` with its problems. */
+    /** The definition of a pipeline, for a run. @throws Problem 404, 422 `pipeline_invalid` with its problems. */
     definitionOf(id: string): PipelineDefinition {
       const { definition, problems } = parseFile(id, find(id), teamNow());
       if (!definition) throw wrong(problems, "pipeline_invalid", `The pipeline ${id} cannot run. `);
       return definition;
     },
-    /** @throws Problem 409 same id, 422. */
+    /** @throws Problem 409 when the id is taken, 422. */
     create(body: PipelineBody, caller: Caller): PipelineDetail {
       const text = body.source ?? written("", body);
       const { id } = assertValid(text);
@@ -145,7 +145,7 @@ export function createPipelines(deps: PipelinesDeps) {
       record("created", id, caller);
       return detail(id);
     },
-    /** The whole text, or single fields with the file's comments kept. @throws Problem 422. */
+    /** Replaces the whole text, or single fields, which keeps the file's comments. @throws Problem 422. */
     update(id: string, body: PipelineBody, caller: Caller): PipelineDetail {
       const file = find(id);
       const text = body.source ?? written(file.text, body);
@@ -158,7 +158,7 @@ export function createPipelines(deps: PipelinesDeps) {
       folder.remove(find(id).path);
       record("deleted", id, caller);
     },
-    /** Every file with its problems. */
+    /** Every pipeline file with its problems. */
     files: (): { file: string; problems: Pipeline["problems"] }[] =>
       every(present).map(({ source_file, problems }) => ({ file: source_file, problems })),
     validate(body: PipelineBody): Validation {
@@ -178,7 +178,7 @@ function wrong(problems: ParsedPipeline["problems"], code = "validation_failed",
   return new Problem(422, code, detail, { errors, data: { problems } });
 }
 
-/** The text with the given fields changed, null removing one; comments and order stay. */
+/** Changes the given fields in the text; null removes a field. Comments and order stay. */
 function written(text: string, body: PipelineBody): string {
   const document: Document = parseDocument(text, { logLevel: "silent" });
   if (document.errors.length > 0)
@@ -188,7 +188,7 @@ function written(text: string, body: PipelineBody): string {
     const value = body[name];
     if (value === undefined) continue;
     if (value === null) document.delete(name);
-    // A plain value is put into the node that is there, so the comment behind it stays.
+    // A plain value is set in the existing node, so that the comment behind it stays.
     else document.set(name, typeof value === "object" ? document.createNode(value, NO_ALIASES) : value);
   }
   return document.toString({ lineWidth: 0 });

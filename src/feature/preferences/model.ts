@@ -1,9 +1,9 @@
-/** Values that a person's pages remember, by name. */
+/** Values that the dashboard remembers for a person, by name. */
 import { type Static, Type as t } from "@sinclair/typebox";
 
-/** Names of one person. */
+/** Most names of one person. */
 export const PREFERENCES_MAX = 100;
-/** Bytes of one value's JSON. */
+/** Most bytes of one value's JSON. */
 export const PREFERENCE_BYTES = 16 * 1024;
 
 const Name = t.String({ pattern: "^[a-z][a-z0-9.-]{0,63}$" });

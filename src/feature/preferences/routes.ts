@@ -1,4 +1,4 @@
-/** /v1/preferences: what the caller's pages remember. */
+/** `/v1/preferences`: what the dashboard remembers for the caller. */
 import { operation, operations } from "../../http/operation.ts";
 import { Preferences } from "./model.ts";
 import type { PreferencesService } from "./service.ts";

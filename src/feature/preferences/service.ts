@@ -19,9 +19,12 @@ export function createPreferences({ store, clock }: PreferencesDeps) {
     return Object.fromEntries(all.map(({ name, value }) => [name, value]));
   };
   return {
-    /** The caller's own. */
+    /** The caller's preferences. */
     get,
-    /** Sets the names that are sent; null removes one. @throws Problem 422 for a value that is too large, or too many. */
+    /**
+     * Sets the given names; null removes a name.
+     * @throws Problem 422 for a value that is too large, or too many names.
+     */
     update(changes: Preferences, caller: Caller): Preferences {
       for (const [name, value] of Object.entries(changes))
         if (Buffer.byteLength(JSON.stringify(value)) > PREFERENCE_BYTES)

@@ -1,4 +1,4 @@
-/** Where visitors come in: the listener of previews, opened when it is first needed, or at once where its port is set. */
+/** The listener for visitors of previews. It opens when it is first needed, or at the start if its port is set. */
 import type { RequestHead } from "../../adapter/preview/head.ts";
 import type { OwnAnswer, openPreviewServer, Passage, PreviewServer } from "../../adapter/preview/server.ts";
 import { previewAddress } from "../../http/address.ts";
@@ -29,7 +29,7 @@ export function createEntrance({ config, clock, log, previews, openServer, decid
       { host: config.host, port: config.previewPort },
       { decide: (request) => (visits ? decide(visits, request) : NOT_YET) },
     );
-    // Without a proxy in front of it, visitors use the port that it listens on.
+    // Without a proxy in front, visitors use the port on which the listener listens.
     const isOwn = config.previewUrl === undefined;
     visits = createVisits({ previews, clock, address: isOwn ? `${address}:${server.port}` : address });
     log.info({ port: server.port }, "previews listen");
@@ -46,7 +46,7 @@ export function createEntrance({ config, clock, log, previews, openServer, decid
     /** @throws Problem 503 `previews_off`, 409 `port_in_use`. */
     open: async (): Promise<Visits> => (await openEntrance()).visits,
     async start() {
-      // A proxy has been told where they are.
+      // A proxy may already lead visitors to this port.
       if (address !== undefined && config.previewPort > 0) await openEntrance();
     },
     async close() {

@@ -13,7 +13,7 @@ import { explainFailure, type Visits } from "./visits.ts";
 
 type Needs = Core & { runs: Pick<RunsService, "views"> };
 
-/** What the engine is given. */
+/** The part of the service that the engine uses. */
 export interface PreviewsService {
   engine: Pick<PreviewPort, "open" | "keepScreenshots">;
 }
@@ -40,7 +40,7 @@ export const previews = defineFeature(
   previewEvents,
 );
 
-/** Lets a request at a preview's address pass to its app, or says why not. */
+/** Passes a request for a preview's address on to its app, or answers why not. */
 function decide(visits: Visits, request: RequestHead): OwnAnswer | Passage {
   const { method, target, host, headers } = request;
   const outer = visits.originAt(host);

@@ -1,4 +1,4 @@
-/** Previews of apps as the API shows them. */
+/** Previews of apps, and screenshots, as the API shows them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { orNull, Time } from "../../core/schema.ts";
 

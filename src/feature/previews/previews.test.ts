@@ -1,4 +1,7 @@
-/** A56: the app of a step, in a container without a network, in a person's browser: and nothing of it beyond its own origin. */
+/**
+ * The app of a step, in a container without a network, shown in a person's browser. Nothing of it reaches beyond its
+ * own origin.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Account, logIn, makeUser, PASSWORD, setupAdmin } from "../../testing/accounts.ts";
 import { hasBrowser, openBrowser } from "../../testing/browser.ts";
@@ -12,7 +15,7 @@ import type { Preview, PreviewTicket } from "./model.ts";
 setDefaultTimeout(300_000);
 const docker = await dockerForTests(process.env);
 
-/** Shows what it is sent, and says what would act beyond it. */
+/** An app that shows the request it gets, and answers with headers that would act outside its origin. */
 const APP = `mkdir -p site/cgi-bin; echo '<h1>Hello from the app</h1>' > site/index.html
 cat > site/cgi-bin/env <<'END'
 #!/bin/sh
@@ -41,7 +44,7 @@ describe.skipIf(!docker)("the app of a step", () => {
     );
   const ticketOf = async (who: Account) =>
     await ask<PreviewTicket>("POST", `/v1/runs/${run}/previews/${preview.id}/tickets`, who);
-  /** Goes to an address of a preview: names below localhost are this machine. */
+  /** Requests an address of a preview. Names below localhost are this machine. */
   const go = (url: string, headers: Record<string, string> = {}) => {
     const { host, port, pathname, search } = new URL(url);
     return fetch(`http://127.0.0.1:${port}${pathname}${search}`, {
@@ -67,7 +70,7 @@ describe.skipIf(!docker)("the app of a step", () => {
     ];
     const made = await ask("POST", "/v1/pipelines", admin, { id: "p", name: "P", steps });
     expect(made.status).toBe(201);
-    // A container that a busy engine cannot pause is ended with its step, and its app with it.
+    // If a busy engine cannot pause the container, it ends with its step, and so does its app.
     for (let tries = 3; tries > 0; tries--) {
       const body = { pipeline_id: "p", task_description: "Show it" };
       run = (await ask<{ id: string }>("POST", "/v1/runs", owner, body)).body.id;
@@ -119,7 +122,7 @@ describe.skipIf(!docker)("the app of a step", () => {
     expect(answer.headers.get("content-security-policy")).toBe("frame-ancestors 'self'");
     const elsewhere = { Cookie: cookie, Origin: "http://other.preview.localhost" };
     expect((await go(`${origin}/`, elsewhere)).status).toBe(403);
-    // The API refuses the preview's pages, whatever they bring.
+    // The API refuses requests from the preview's pages, whatever credentials they bring.
     for (const [method, path] of [
       ["GET", "/v1/runs"],
       ["POST", `/v1/runs/${run}/cancel`],

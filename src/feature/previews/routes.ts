@@ -1,4 +1,4 @@
-/** /v1/runs/{id}/previews: apps of a run's steps that can be looked at. */
+/** `/v1/runs/{id}/previews`: running apps of a run's steps that people can look at. */
 import { timestamp } from "../../core/clock.ts";
 import { pageOf, pagesOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
@@ -27,7 +27,7 @@ export function previewRoutes(previews: Previews, visits: () => Promise<Visits>)
       handler: async ({ params, caller, answer }) => {
         const preview = previews.find(params.id, params.preview_id, caller);
         const { url, expiresAt } = (await visits()).ticket(preview, caller);
-        // Not remembered for an Idempotency-Key: it counts once.
+        // The answer is not stored for an Idempotency-Key, because the ticket in it is used once.
         return answer.as(201, { url, expires_at: timestamp(expiresAt) });
       },
     }),

@@ -1,4 +1,7 @@
-/** Pictures of a step's app: made by the browser where the step works, bounded, and shown to who may read the run. */
+/**
+ * Screenshots of a step's app: the browser in the step's sandbox makes them; they are bounded, and shown to those who
+ * may read the run.
+ */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -18,7 +21,7 @@ const ONE_PIXEL = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
-/** The same with other numbers in its head. */
+/** The same picture with another size in its header. */
 const withSize = (width: number, height: number): Buffer => {
   const bytes = Buffer.from(ONE_PIXEL);
   bytes.writeUInt32BE(width, 16);
@@ -77,7 +80,7 @@ test.skipIf(!hasBrowser())("are kept with the run, and answered as pictures and 
   });
   await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
   const driver = createProcessSandboxes({ allowHostShell: true });
-  // Only its ports are not: what is looked at is the test's own.
+  // Only the app is not the driver's: the browser looks at the test's own server.
   const sandboxes: SandboxDriver = { ...driver, capabilities: { ...driver.capabilities, previews: "running" } };
   const app = await openTestApp({}, { sandboxes });
   try {

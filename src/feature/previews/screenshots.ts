@@ -22,7 +22,7 @@ export type Screenshots = ReturnType<typeof createScreenshots>;
 
 export function createScreenshots({ store, clock, assertRun }: ScreenshotsDeps) {
   const rows = store.rows(table);
-  // Without the pictures themselves.
+  // The list leaves out the pictures themselves.
   const page = store.statement<Screenshot>(
     `SELECT id, run_id, step_id, path, width, height, size_bytes, created_at FROM screenshots
      WHERE run_id = @run AND (@after IS NULL OR id < @after) ORDER BY id DESC LIMIT @limit`,
@@ -61,7 +61,7 @@ export function createScreenshots({ store, clock, assertRun }: ScreenshotsDeps) 
       const found = page.all({ run: runId, after, limit: limit + 1 });
       return listAnswer(found, { after, limit }, ({ id }) => id);
     },
-    /** @throws Problem 404 as `list`, and for one of another run. */
+    /** @throws Problem 404 as `list`, and for a screenshot of another run. */
     bytes(runId: string, id: string, caller: Caller): Uint8Array {
       assertRun(runId, caller);
       const row = expectFound(rows.find({ id, run_id: runId }), "screenshot of this run");

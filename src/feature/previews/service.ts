@@ -1,4 +1,4 @@
-/** Apps of steps that people can look at: a row for each while it is there, and how it is reached. */
+/** Previews: apps of steps that people can look at. Each has a row while it runs, and a way to connect to it. */
 import { randomBytes } from "node:crypto";
 import { timestamp } from "../../core/clock.ts";
 import { conflict, expectFound } from "../../core/errors.ts";
@@ -19,15 +19,15 @@ interface PreviewsDeps extends Pick<Core, "store" | "clock" | "log"> {
 
 type App = Parameters<PreviewPort["open"]>[2];
 
-/** One that is there. */
+/** A preview whose app runs. */
 export interface LivePreview extends Pick<StepPreview, "port" | "path"> {
   id: string;
   runId: string;
-  /** What its address begins with; nobody can guess it. */
+  /** The first label of its address; a random name that nobody can guess. */
   name: string;
   connect: App["connect"];
   stop: App["stop"];
-  /** Aborted when it is gone. */
+  /** Aborted when the preview ends. */
   signal: AbortSignal;
 }
 
@@ -43,7 +43,7 @@ export function createPreviews({ store, clock, log, assertRun }: PreviewsDeps) {
     return present(row);
   };
   return {
-    /** Those of an earlier life of this server ended with their sandboxes. */
+    /** Removes the rows of previews from an earlier server process: they ended with their sandboxes. */
     forgetAll: () => store.write(() => void rows.remove(["true"])),
     count: () => live.size,
     open(execution: Execution, { port, path }: StepPreview, { connect, stop }: App): OpenPreview {
@@ -73,7 +73,7 @@ export function createPreviews({ store, clock, log, assertRun }: PreviewsDeps) {
           ending.abort();
           try {
             store.write(({ emit }) => {
-              // With its run, its row may be gone.
+              // The row may be gone together with its run.
               if (rows.remove({ id }) === 0) return;
               emit(previewChanged, { ...refs, data: { preview_id: id, step_id, state: "closed" } });
             });
@@ -88,19 +88,19 @@ export function createPreviews({ store, clock, log, assertRun }: PreviewsDeps) {
       assertRun(runId, caller);
       return listById(rows.page([{ run_id: runId }], page), page, present);
     },
-    /** @throws Problem 404 when the caller may not see it, or it is gone. */
+    /** @throws Problem 404 when the caller may not see the preview, or it has ended. */
     find(runId: string, id: string, caller: Caller): LivePreview {
       rowOf(runId, id, caller);
       return expectFound(live.get(id), "preview of this run");
     },
-    /** Ends one that is kept. @throws Problem 404 as `find`, 409 `step_runs`. */
+    /** Ends a preview that is kept after its step. @throws Problem 404 as `find`, 409 `step_runs`. */
     end(runId: string, id: string, caller: Caller): void {
       if (rowOf(runId, id, caller).kept_until === null)
         throw conflict("The step still runs, and the app with it. Cancel the run to end it.", "step_runs");
       void live.get(id)?.stop();
     },
     byName: (name: string): LivePreview | undefined => byName.get(name),
-    /** Whether this caller may look at it now. */
+    /** Whether this caller may look at the preview now. */
     maySee({ id, runId }: LivePreview, caller: Caller): boolean {
       try {
         rowOf(runId, id, caller);

@@ -1,6 +1,6 @@
 /**
- * Who may look at a preview. A log-in at the server never reaches a preview's origin: its holder gets a ticket, the
- * preview's address takes that once and gives a cookie of its own, for this preview and its origin alone.
+ * Decides who may look at a preview. A log-in at the server never reaches a preview's origin. Instead, a user gets a
+ * ticket; the preview's address accepts it once and sets a cookie that is valid for this preview and origin only.
  */
 import { randomBytes } from "node:crypto";
 import { isProblem, Problem } from "../../core/errors.ts";
@@ -13,12 +13,12 @@ import type { LivePreview, Previews } from "./service.ts";
 const TICKET_MS = 60_000;
 const OPENING = "/.skep/open";
 
-/** What is known of a request at a preview's address. */
+/** The known parts of a request for a preview's address. */
 interface VisitorsRequest {
   method: string;
   target: string;
   host: string;
-  /** Another page made the browser ask. */
+  /** Whether another site's page made the browser send the request. */
   isForeign: boolean;
   cookie: string | undefined;
 }
@@ -50,7 +50,7 @@ interface Use {
 
 interface VisitsDeps extends Pick<Core, "clock"> {
   previews: Pick<Previews, "byName" | "maySee">;
-  /** `https://*.preview.example.org`, with the port that visitors use. */
+  /** Address pattern such as `https://*.preview.example.org`, with the port that visitors use. */
   address: string;
 }
 
@@ -97,7 +97,7 @@ export function createVisits({ previews, clock, address }: VisitsDeps) {
     return key;
   };
 
-  /** Takes a ticket, once, and lets its holder in. */
+  /** Accepts a ticket once and lets its holder in. */
   function enter(preview: LivePreview, target: string): Refusal {
     const ticket = new URLSearchParams(target.split("?")[1]).get("ticket") ?? "";
     const pass = tickets.get(ticket);
@@ -110,18 +110,24 @@ export function createVisits({ previews, clock, address }: VisitsDeps) {
 
   return {
     cookieName,
-    /** @returns the address that lets its caller in. */
+    /** @returns the address with a ticket, which lets this caller in. */
     ticket(preview: LivePreview, caller: Caller) {
       const key = add(tickets, { preview, caller, until: clock.monotonic() + TICKET_MS });
       return { url: `${originOf(preview)}${OPENING}?ticket=${key}`, expiresAt: clock.now() + TICKET_MS };
     },
-    /** Where a preview by the name that a Host begins with is, for a visitor's browser. */
+    /**
+     * The origin of a preview in a visitor's browser, by the name with which the Host begins. Undefined unless the Host
+     * is exactly that origin's.
+     */
     originAt: (host: string): string | undefined => {
       const preview = previews.byName(host.split(".")[0] ?? "");
       const origin = preview && originOf(preview);
       return origin !== undefined && new URL(origin).host === host ? origin : undefined;
     },
-    /** Lets a request pass, or says why not. Who may not see a preview learns no more than who guesses its name. */
+    /**
+     * Lets a request pass, or says why not. A caller who may not see a preview gets the same answer as one who guesses
+     * its name.
+     */
     admit(request: VisitorsRequest): Refusal | Visit {
       const { host, target, method, cookie } = request;
       const preview = previews.byName(host.split(".")[0] ?? "");
@@ -142,7 +148,7 @@ export function createVisits({ previews, clock, address }: VisitsDeps) {
         signal: preview.signal,
         count: (bytes) => {
           use.bytes += bytes;
-          // A connection that stays open ends with the right to it.
+          // An open connection ends as soon as its visitor loses the right to the preview.
           return use.bytes < LIMITS.previewBytes && holds(pass);
         },
         done() {
@@ -153,14 +159,14 @@ export function createVisits({ previews, clock, address }: VisitsDeps) {
   };
 }
 
-/** What a visitor reads where the app is not reached; the page asks again by itself. */
+/** The page that a visitor sees while the app cannot be reached. It reloads by itself. */
 export function explainFailure({ port }: Pick<LivePreview, "port">, error: unknown): Refusal {
   const isAbsent = isProblem(error) && error.code === "nothing_listens";
   const why = isAbsent ? `Nothing answers at port ${port} of the sandbox yet.` : "The sandbox cannot be reached now.";
   return refusal(502, `${why} This page asks again by itself.`, { Refresh: "2" });
 }
 
-/** What is missing for previews, as an answer. */
+/** The problem that tells which settings previews need. */
 export const previewsOff = () =>
   new Problem(
     503,

@@ -1,7 +1,7 @@
 /**
- * The archive of a project: a gzipped tar of few files with fixed names, the first of which is a manifest with their sizes and
- * digests. What is read is written by strangers: only files with these names are taken, each once, and nothing of it is ever
- * written to the disk, so that no path or link in it leads anywhere.
+ * The archive of a project: a gzipped tar with few files of fixed names. The first is a manifest with sizes and
+ * digests. Archives come from strangers: only files with these names are read, each once, and nothing is written to the
+ * disk, so no path or link in an archive can lead anywhere.
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -40,14 +40,14 @@ const FILES = [
 export type FileName = (typeof FILES)[number];
 const isFileName = (name: string): name is FileName => FILES.some((one) => one === name);
 
-/** The tar's own: heads and padding. */
+/** Bytes of the tar format itself: headers and padding. */
 const TAR_BYTES = 64 * 1024;
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 export const badArchive = (why: string): Problem =>
   new Problem(422, "bad_archive", `This is no archive of a project that can be read: ${why}.`);
 
-/** @throws Problem 422 where a project has more than an archive holds. */
+/** @throws Problem 422 when the project exceeds what an archive may hold. */
 export async function packArchive(
   files: ReadonlyMap<FileName, string>,
   about: { skep: string; created_at: string },
@@ -80,7 +80,7 @@ export async function packArchive(
   return packed;
 }
 
-/** @param file on the disk, gzipped. @throws Problem 422 `bad_archive`. */
+/** @param file path of the gzipped archive. @throws Problem 422 `bad_archive`. */
 export async function readArchive(file: string): Promise<Map<FileName, string>> {
   try {
     return checked(await entriesOf(file));
@@ -107,7 +107,7 @@ async function entriesOf(file: string): Promise<Map<string, Buffer>> {
       entries.set(name, await buffer(entry));
     }
   };
-  /** Of what is unpacked, whatever the heads of the files say. */
+  /** Limits the unpacked bytes, whatever sizes the entries' headers claim. */
   async function* boundBytes(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let size = 0;
     for await (const piece of bytes) {
@@ -118,7 +118,7 @@ async function entriesOf(file: string): Promise<Map<string, Buffer>> {
     }
   }
   const reading = read().catch((error: unknown) => {
-    // What unpacks it stops as well.
+    // Stops the unpacking as well.
     archive.destroy();
     throw error;
   });
@@ -169,7 +169,7 @@ export function parsed<S extends TSchema>(schema: S, text: string, name: string)
   throw badArchive(`${name}: ${first?.path || "/"}: ${first?.message ?? "it has another form"}`);
 }
 
-/** Lines of JSON. @throws Problem 422 `bad_archive`. */
+/** Parses lines of JSON. @throws Problem 422 `bad_archive`. */
 export async function parsedLines<S extends TSchema>(
   schema: S,
   text: string,

@@ -30,13 +30,16 @@ interface ArchiveWriterDeps extends Pick<Core, "clock" | "audit"> {
 }
 
 const PAGE = 200;
-/** An agent at work there is at work on no task here. */
+/** Statuses that are reset in the archive: no agent works on the tasks of a project that was just imported. */
 const RESTING: Readonly<Record<string, string>> = { in_progress: "ready", review: "ready" };
 
 const lines = (rows: readonly unknown[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
 const whole = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-/** Every row of a list, page by page, with other work in between. @throws Problem 422 beyond `most`. */
+/**
+ * Reads every row of a list page by page and lets other work run in between.
+ * @throws Problem 422 beyond `most`, if `tooMany` gives one.
+ */
 async function every<Row>(
   page: (page: Page) => { items: Row[]; next_cursor: string | null },
   most: number,
@@ -54,7 +57,7 @@ async function every<Row>(
   }
 }
 
-/** The key is the old id: the import gives another. */
+/** The key is the old id. The import gives the task a new id. */
 const archivedTask = (task: Task): ArchivedTask => ({
   key: task.id,
   title: task.title,
@@ -90,7 +93,7 @@ export function createArchiveWriter(deps: ArchiveWriterDeps) {
 
   async function write(id: string, wanted: ProjectExport, caller: Caller) {
     const project = projects.get(id);
-    // What others did in it is theirs, for administrators too.
+    // Runs that belong to others are left out, even for administrators.
     const asOwn = caller.kind === "local" ? caller : { ...caller, admin: false };
     const board = await every(
       (page) => tasks.list(id, {}, page),
@@ -126,7 +129,7 @@ export function createArchiveWriter(deps: ArchiveWriterDeps) {
   return write;
 }
 
-/** Without what it names outside of the archive. */
+/** The task without references to tasks outside the archive. */
 const withKnown = (task: Task, known: ReadonlySet<string>): Task => ({
   ...task,
   depends_on: task.depends_on.filter((id) => known.has(id)),

@@ -1,4 +1,4 @@
-/** Projects as archives, to be kept or read into another server. */
+/** Projects as archives, for keeping or for importing into another server. */
 import { BUILD } from "../../core/version.ts";
 import type { Agents } from "../agents/service.ts";
 import type { Environments } from "../environments/service.ts";

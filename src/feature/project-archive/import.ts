@@ -1,4 +1,4 @@
-/** Makes a project from an archive. Everything in it gets a new id, and belongs to the person who imports it. */
+/** Makes a project from an archive. Everything in it gets a new id and belongs to the person who imports it. */
 import { isProblem } from "../../core/errors.ts";
 import { roleIn } from "../../core/ownership.ts";
 import { actedBy, type Caller } from "../../http/caller.ts";
@@ -41,7 +41,7 @@ const OUTSIDE = "It was read in from an archive.";
 export function createArchiveReader(deps: ArchiveReaderDeps) {
   const { store, audit, projects, tasks, environments, secrets } = deps;
 
-  /** Rules without what this server does not have. */
+  /** The rules without references to what this server does not have. Adds a notice for what was left out. */
   function fitting(policy: ArchivedPolicy, notices: string[]): ArchivedPolicy {
     const missing = new Set<string>();
     const rules = Object.fromEntries(
@@ -88,7 +88,7 @@ export function createArchiveReader(deps: ArchiveReaderDeps) {
     const opened = await openSecrets(parsed(SealedSecrets, text, "secrets.json"), passphrase);
     return parsed(ArchivedSecrets, opened, "secrets.json");
   }
-  /** What is left undone is a notice: the project is there. */
+  /** Runs an optional part of the import. A failure becomes a notice, because the project exists already. */
   async function attempt(what: string, act: () => unknown, notices: string[]): Promise<void> {
     try {
       await act();
@@ -98,7 +98,10 @@ export function createArchiveReader(deps: ArchiveReaderDeps) {
     }
   }
 
-  /** @param file the archive, on the disk. @throws Problem 409 the name is taken, 422 `bad_archive`, `wrong_passphrase`. */
+  /**
+   * @param file path of the archive.
+   * @throws Problem 409 when the name is taken, 422 `bad_archive`, `wrong_passphrase`.
+   */
   async function read(file: string, wanted: ProjectImport, caller: Caller): Promise<ImportedProject> {
     const files = await readArchive(file);
     const text = files.get("project.json");

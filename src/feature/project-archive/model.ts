@@ -1,4 +1,4 @@
-/** A project as files: what an archive holds, and what is said of one that was read. */
+/** A project as files: the contents of an archive, and the answer to an import. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { orNull } from "../../core/schema.ts";
@@ -9,9 +9,9 @@ import { SecretCreate } from "../secrets/model.ts";
 import { ImportedTask, Rules } from "../tasks/model.ts";
 
 export const FORMAT = "skep-project";
-/** Grows when an older Skep could not read the archive. */
+/** Version of the format. It grows when an older Skep could no longer read the archive. */
 export const FORMAT_VERSION = 1;
-/** As many as an import of tasks takes. */
+/** Most tasks in an archive: as many as an import of tasks accepts. */
 export const TASKS_MAX = 5_000;
 export const RUNS_MAX = 2_000;
 
@@ -36,7 +36,7 @@ export const ProjectExport = t.Object(
 );
 export type ProjectExport = Static<typeof ProjectExport>;
 
-/** Fields of the form beside the file. */
+/** Fields of the upload form besides the file. */
 export const ProjectImport = t.Object({
   name: t.Optional(
     t.String({ ...ProjectCreate.properties.name, description: "Another name than the one in the archive." }),
@@ -96,11 +96,14 @@ export type ArchivedPolicy = Static<typeof ArchivedPolicy>;
 /** `environment.json`. */
 export const ArchivedEnvironment = Environment;
 
-/** A line of `tasks.ndjson`. Its key is what the others name it by. */
+/** A line of `tasks.ndjson`. Other tasks refer to it by its key. */
 export const ArchivedTask = ImportedTask;
 export type ArchivedTask = Static<typeof ArchivedTask>;
 
-/** `secrets.json`: how the key is made of the passphrase is fixed, so an archive cannot ask for work without end. */
+/**
+ * `secrets.json`. The parameters that derive the key from the passphrase are fixed, so that an archive cannot demand
+ * endless work.
+ */
 export const SealedSecrets = t.Object({
   salt: t.String({ pattern: "^[0-9a-f]{32}$" }),
   sealed: t.String({ maxLength: 8 * 1024 * 1024 }),

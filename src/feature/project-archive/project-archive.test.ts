@@ -1,4 +1,6 @@
-/** A project is written as an archive and read in again by somebody else; what strangers made of an archive is refused. */
+/**
+ * A project is exported as an archive and imported by somebody else. Archives that strangers tampered with are refused.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -75,7 +77,7 @@ async function ended(who: Account, job: string): Promise<unknown> {
     await Bun.sleep(20);
   }
 }
-/** Tasks by their titles, and in the place of ids of others their titles. */
+/** Tasks by title; ids of other tasks are replaced by their titles. */
 async function boardOf(who: Account, project: string) {
   const { items } = (await by<{ items: TaskItem[] }>(who, "GET", `/v1/projects/${project}/tasks?limit=200`)).body;
   const titles = new Map(items.map(({ id, title }) => [id, title]));
@@ -100,7 +102,7 @@ test("a project is exported and read in by another person, who owns it: the same
   const rules = { feature: [{ stage: "build", disposition: "required", agent_id: "engineer" }] };
   await by(ann, "PUT", `/v1/projects/${id}/workflow-policy`, { rules, wait_for_merge: true });
   await made(admin, "/v1/secrets", { name: "AVIARY_KEY", value: "value-of-a-secret-4711" });
-  // A stranger's project does not exist.
+  // For others, the project does not exist.
   expect((await exported(ben, id)).status).toBe(404);
 
   const env = { PATH: process.env["PATH"] ?? "", HOME: folder.path, SKEP_URL: server.url };
@@ -137,7 +139,7 @@ test("a project is exported and read in by another person, who owns it: the same
     wait_for_merge: true,
   });
   expect((await by(ann, "GET", `/v1/projects/${project.id}`)).status).toBe(404);
-  // Trusted, its words are a person's.
+  // A trusted archive's texts count as a person's.
   const own = await imported(ann, readFileSync(file), { name: "nest", trusted: "true", access: "members" });
   expect([own.status, own.body.project.outside, own.body.project.access]).toEqual([201, null, "members"]);
 });
@@ -169,7 +171,7 @@ test("secrets leave the server for administrators alone, sealed by a passphrase,
   const right = await imported(admin, bytes, { name: "right", passphrase });
   expect([right.status, right.body.notices]).toEqual([201, []]);
   expect((await by(admin, "GET", "/v1/secrets/TRAVELS")).body["masked_preview"]).toBe("the-…s-99");
-  // There already: it stays as it is, and the notice says so.
+  // A secret that exists already stays as it is, and the notice says so.
   const again = await imported(admin, bytes, { name: "again", passphrase });
   expect(again.body.notices).toEqual([expect.stringContaining("The secret TRAVELS was left out")]);
 });

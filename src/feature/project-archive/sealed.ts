@@ -1,10 +1,13 @@
-/** Secrets in an archive: sealed by a key that is made of a passphrase (scrypt, RFC 7914), so a guess costs time and memory. */
+/**
+ * Secrets in an archive. They are sealed with a key that scrypt (RFC 7914) derives from a passphrase, so that each
+ * guess costs time and memory.
+ */
 import { randomBytes, scrypt } from "node:crypto";
 import { Problem } from "../../core/errors.ts";
 import { createSealer, KEY_BYTES, type Sealer } from "../../core/sealing.ts";
 import type { SealedSecrets } from "./model.ts";
 
-/** 64 MiB for each guess. */
+/** These parameters cost 64 MiB for each guess. */
 const COST = { N: 2 ** 16, r: 8, p: 1, maxmem: 128 * 1024 * 1024 };
 const SALT_BYTES = 16;
 

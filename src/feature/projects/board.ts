@@ -2,7 +2,7 @@
 import { invalidField } from "../../core/errors.ts";
 import type { BoardColumn } from "./model.ts";
 
-/** Statuses with a meaning to the rules: every board has them. */
+/** Statuses that have a meaning to the rules; every board has them. */
 const BASIC_STATUSES = ["backlog", "ready", "in_progress", "review", "blocked", "done", "failed"] as const;
 
 const column = (id: string, name: string, ...statuses: string[]): BoardColumn => ({

@@ -1,4 +1,4 @@
-/** The branches of runs and sessions: what changed on one, merging it into another, and pushing that. */
+/** The branches of runs and sessions: their changes, merging them into other branches, and pushing. */
 import type { Branch, ChangedPart, Hunk, Wanted } from "../../adapter/git.ts";
 import { conflict, isProblem, notFound, Problem } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
@@ -13,7 +13,7 @@ interface BranchDiff {
   branch: string;
   base: string;
   head: string;
-  /** Those that were wanted, and counts of all. */
+  /** The wanted paths, and counts of all. */
   changed: ChangedPart;
 }
 
@@ -39,7 +39,10 @@ export function createWorkBranches(deps: WorkBranchesDeps) {
     if (branch === null) throw notFound("branch");
     return branch;
   };
-  /** A branch that is gone without a merge held nothing but its beginning. */
+  /**
+   * The newest commit of the work's branch. If the branch is gone, that is the merged commit; a session whose branch is
+   * gone without a merge changed nothing, so it is its beginning.
+   */
   async function tipOf(repository: string, { id, merged_head, base_commit }: WorkBranch): Promise<string> {
     const branch = await git.commitOf(repository, `refs/heads/${nameOf(id)}`);
     const last = merged_head ?? (isId("session", id) ? base_commit : null);
@@ -55,12 +58,15 @@ export function createWorkBranches(deps: WorkBranchesDeps) {
   }
   const { merge, join } = createMerges({ ...deps, repositoryOf, rangeOf });
   const rowOf = (branch: string): WorkRow | undefined => works.find(workOfBranch(branch) ?? "");
-  /** It has ended before, and this commit of it was merged. */
+  /**
+   * Whether the branch's work ended before that time and this commit of it was merged.
+   * @param before ms since the epoch.
+   */
   const isDone = (branch: string, commit: string, before: number): boolean => {
     const work = rowOf(branch);
     return work?.merged_head === commit && work.ended_at !== null && Date.parse(work.ended_at) < before;
   };
-  /** Branches that were made for work here. */
+  /** Branches that were made for runs and sessions of this server. */
   const ofWork = async (look: (prefix: string) => Promise<Branch[]>): Promise<Branch[]> =>
     (await Promise.all(BRANCH_PREFIXES.map(look))).flat().filter(({ branch }) => workOfBranch(branch) !== undefined);
   return {
@@ -81,15 +87,17 @@ export function createWorkBranches(deps: WorkBranchesDeps) {
       return git.patch(repository, range, { maxBytes });
     },
     /**
-     * May be repeated after a crash: a finished merge is found. Call `forgetMerge` once its result is stored.
-     * @throws Problem 409 `nothing_to_merge`, `removed_commits`, 422 for a target that is not valid.
+     * Merges work into a branch. It may be repeated after a crash, because a finished merge is recognized. Call
+     * `forgetMerge` once the result is stored.
+     * @throws Problem 409 `nothing_to_merge`, `removed_commits`, 422 for an invalid target.
      */
     merge: (work: WorkBranch, request: MergeRequest): Promise<Merged> =>
       inTurn(work.project_id, () => merge(work, request)),
     forgetMerge: (work: WorkBranch, merged: Merged) =>
       inTurn(work.project_id, () => git.forgetMerge(repositoryOf(work.project_id), markOf(work, merged))),
     /**
-     * Takes work into the branch that it is a part of, where there is one and something changed. May be repeated.
+     * Merges work into the branch of the session that it is a part of, if there is one and something changed. May be
+     * repeated.
      * @throws Problem 409 `merge_conflict` with `files`.
      */
     async join(id: string, message: string, signal?: AbortSignal): Promise<void> {
@@ -99,7 +107,7 @@ export function createWorkBranches(deps: WorkBranchesDeps) {
       const { project_id } = work;
       await inTurn(project_id, () => join({ ...works.find(id)!, project_id }, into, message, signal));
     },
-    /** Branches whose work was never merged. */
+    /** Branches whose newest work was never merged. */
     async unmerged(projectId: string): Promise<string[]> {
       const left = await ofWork((prefix) => git.unmerged(repositoryOf(projectId), prefix));
       const isTaken = ({ branch, commit }: Branch) => rowOf(branch)?.merged_head === commit;
@@ -116,7 +124,7 @@ export function createWorkBranches(deps: WorkBranchesDeps) {
         for (const { branch, commit } of found)
           if (isDone(branch, commit, before))
             await inTurn(projectId, async () => {
-              // It may have been restarted, or the project deleted, while this waited for its turn.
+              // The work may have been restarted, or the project deleted, while this waited for its turn.
               if (isReady() && isDone(branch, commit, before)) await git.removeBranch(repository, branch, commit);
             });
       }
@@ -131,11 +139,11 @@ export function createWorkBranches(deps: WorkBranchesDeps) {
         await withRemote(deps, source, (remote) => git.push(branch, { ...remote, repository, timeoutMs })).catch(
           (error: unknown) => {
             if (!isProblem(error)) throw error;
-            // The host's words may hold a credential that is known here.
+            // The host's message may contain a credential that is known here.
             throw new Problem(error.status, error.code, deps.masking.text(error.detail), error.extras);
           },
         );
-        // The repository has it now: a fetch that lacks it finds a rewritten history (updates.ts).
+        // Records that the remote has this commit. If a later fetch lacks it, the history was rewritten (updates.ts).
         const pushed = await git.commitOf(repository, `refs/heads/${branch}`);
         if (pushed !== null && workOfBranch(branch) === undefined)
           await git.setMark(repository, `upstream/${branch}`, pushed);

@@ -1,14 +1,17 @@
-/** A Dockerfile of a commit and the files beside it, as names alone: read from the repository, never from a working copy. */
+/**
+ * Reads a Dockerfile of a commit and the names of the files beside it. It reads from the repository, never from a
+ * working copy.
+ */
 import { posix } from "node:path";
 import type { Git } from "../../adapter/git.ts";
 import { readDockerignore } from "../../core/dockerfile/context.ts";
 import { DockerfileFault } from "../../core/dockerfile/lines.ts";
 import { LIMITS } from "../../core/limits.ts";
 
-/** From the repository's top. */
+/** Paths from the top of the repository. */
 export interface ContextPlace {
   dockerfile: string;
-  /** The folder whose files can be copied; the top when absent. */
+  /** The folder from which files can be copied; the repository's top when absent. */
   context?: string | undefined;
 }
 
@@ -35,10 +38,12 @@ export async function readContext(
     file.path.startsWith(prefix) ? [{ ...file, path: file.path.slice(prefix.length) }] : [],
   );
   return {
-    /** Of the Dockerfile. */
-    text /** From the top of the context. */,
+    /** Text of the Dockerfile. */
+    text,
+    /** Files of the context, by their paths from its top. */
     files,
-    isIgnored: readDockerignore(ignore) /** Where the context is in the repository: "" or "app/". */,
+    isIgnored: readDockerignore(ignore),
+    /** Folder of the context in the repository: "" or "app/". */
     prefix,
   };
 }

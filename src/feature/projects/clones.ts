@@ -1,6 +1,6 @@
 /**
- * Cloning as a background job, shown in the project's row: `cloning` until it is `ready` or `failed`. A clone that a
- * stopped or killed server left unfinished begins again at the next start.
+ * Clones repositories in background jobs. The project's row shows the state: `cloning` until it is `ready` or `failed`.
+ * A clone that a stopped or killed server left unfinished begins again at the next start.
  */
 import { join } from "node:path";
 import { Type as t } from "@sinclair/typebox";
@@ -27,7 +27,7 @@ interface ClonesDeps extends RemoteDeps, Pick<Turns, "alone">, Pick<Core, "store
 export type Clones = ReturnType<typeof createClones>;
 
 interface ProjectPlace {
-  /** Git's own folder, out of every agent's reach. */
+  /** Git's own folder, which agents cannot reach. */
   repository: string;
   workspace: string;
 }
@@ -37,7 +37,7 @@ export const placeOf = (folder: string, id: string): ProjectPlace => ({
   workspace: join(folder, id, "workspace"),
 });
 
-/** What a clone's job found. */
+/** The result of a clone. */
 type Cloned = { commit: string | null; branch: string };
 
 const Payload = t.Object({ project_id: t.String() });
@@ -46,7 +46,7 @@ const PARALLEL = 2;
 export function createClones(deps: ClonesDeps) {
   const { store, rows, jobs } = deps;
 
-  /** The project's row says how its clone ended, in the same transaction. */
+  /** Records in the project's row how its clone ended, in the same transaction. */
   function recordEnd({
     payload: { project_id },
     state,
@@ -76,26 +76,29 @@ export function createClones(deps: ClonesDeps) {
   return {
     definition: clone,
     start,
-    /** Ends the clone if there is one, and removes whatever the project has on disk but working copies. */
+    /** Ends a running clone, and removes everything that the project has on disk except working copies. */
     async discard(id: string): Promise<void> {
       await jobs.end(clone, id);
       await empty(deps, id);
     },
-    /** Begins clones of rows that say so and have no job. */
+    /** Begins clones for projects whose row says `cloning`. Projects with a live job join it. */
     resume(): void {
       actOnEach(rows.inState("cloning"), start);
     },
   };
 }
 
-/** Removes what a killed git left before the first work in a clone; while a clone is made, all of it is its git's own. */
+/**
+ * Before the first work in a clone, removes what a killed git left there. While the project is being cloned, all files
+ * belong to that clone's git and stay.
+ */
 export const cloneOpener =
   ({ rows, git, folder }: Pick<ClonesDeps, "rows" | "folder"> & { git: Pick<Git, "removeLeftovers"> }) =>
   async (id: string): Promise<void> => {
     if (rows.find(id)?.workspace_state !== "cloning") await git.removeLeftovers(placeOf(folder, id).repository);
   };
 
-/** Waits for the work under way in the clone. */
+/** Removes the project's folder, once the work in its clone is done. */
 const empty = ({ alone, folder }: ClonesDeps, id: string): Promise<void> =>
   alone(id, () => removeFolder(join(folder, id)));
 
@@ -126,7 +129,7 @@ async function fetchInto(deps: ClonesDeps, row: ProjectRow, job: RunningJob): Pr
   );
 }
 
-/** Git's progress lines as the job's; amounts that it has received are in the detail. */
+/** Reports git's progress lines as the job's progress. Received amounts go into the detail. */
 export const reportTo = (job: Pick<RunningJob, "report">) => (line: string) => {
   const [, what, percent, amount] =
     /^(?:remote: )?([A-Z][a-z ]+): +(\d+)%.*?(?:, ([\d.]+ [KMG]?i?B))?/.exec(line) ?? [];

@@ -1,4 +1,6 @@
-/** What a working copy needs besides the commits of its repository: its submodules, and its files in Git LFS. */
+/**
+ * The parts of a working copy that are not in the commits of its repository: its submodules, and its files in Git LFS.
+ */
 import type { Git, WorktreePlace } from "../../adapter/git.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { FetchedLfs, Lfs } from "./lfs.ts";
@@ -14,9 +16,11 @@ export interface CopyPartsDeps extends Pick<Turns, "fetching"> {
 }
 
 interface CopyParts extends Disposable {
-  /** Puts them into the working copy. */
+  /** Puts the parts into the working copy. */
   place(): Promise<void>;
-  /** What the repository refers to and the working copy does not have, in a sentence or two; empty: nothing. */
+  /**
+   * One or two sentences about what the repository refers to and the working copy lacks; empty when nothing is missing.
+   */
   missing(): string;
 }
 
@@ -24,8 +28,8 @@ const NAMED_MODULES = 5;
 const NO_PARTS: CopyParts = { place: async () => {}, missing: () => "", [Symbol.dispose]() {} };
 
 /**
- * @returns what fetches the parts for a working copy that will be made: those of the commit where the work began, so that
- * what an agent wrote into `.gitmodules` since then is not followed.
+ * @returns a function that fetches the parts for a new working copy. It uses the commit where the work began, so that
+ * it does not follow what an agent has written into `.gitmodules` since then.
  */
 export function createCopyParts({ git, submodules, lfs, masking, fetching }: CopyPartsDeps) {
   return async (
@@ -49,7 +53,7 @@ export function createCopyParts({ git, submodules, lfs, masking, fetching }: Cop
   };
 }
 
-/** What the repository refers to and the working copy does not have. */
+/** One or two sentences about what the repository refers to and the working copy lacks. */
 const missingOf = (modules: readonly MissingSubmodule[], lfs: FetchedLfs, masking: Pick<Masking, "json">): string => {
   const named = (missing: readonly MissingSubmodule[]): string => {
     const shown = missing.slice(0, NAMED_MODULES).map(({ path, why }) => `${path.slice(0, 100)} (${why})`);

@@ -1,4 +1,4 @@
-/** What happens to projects and to what is in their repositories. */
+/** Events of projects and of the contents of their repositories. */
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
 import { oneOf, orNull } from "../../core/schema.ts";

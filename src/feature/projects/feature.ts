@@ -28,7 +28,7 @@ import { createWorktreeRelease } from "./worktree-release.ts";
 
 const SWEEP_MS = 600_000;
 const REPACK_MS = 6 * HOUR_MS;
-/** Variable by which the git processes of an earlier life of this server are known. */
+/** Environment variable that identifies the git processes of an earlier process of this server. */
 const GIT_MARK = "SKEP_GIT";
 
 type Needs = Core & {
@@ -48,7 +48,10 @@ export const projects = defineFeature(
     const { isListed, assertSpelling } = guard;
     const rules = { allowLocal: config.localRepositories, isListed, assertSpelling };
     const { authorizationFor } = deps.codehostConnection;
-    /** A killed server's git goes on writing, for a clone of half an hour too: no work in a clone begins before it has ended. */
+    /**
+     * Ends git processes that a killed server left. They would go on writing, possibly for half an hour of cloning, so
+     * no work in a clone begins before that.
+     */
     const endOldGits = onFirstCall(() => killMarked(deps.instanceId, (id) => id === life, GIT_MARK));
     const openClone = cloneOpener({ rows, git, folder: folder.projects });
     const turns = createTurns(async (id) => {
@@ -93,13 +96,16 @@ export const projects = defineFeature(
         works,
         workspaces,
         branches,
-        /** What its repository says about itself. */
+        /** What the project's repository says about itself to agents. */
         texts,
-        /** What its branch holds, for work on a copy. */
+        /** What the project's branch holds, for work on a copy of it. */
         sources,
         /** Brings the clone up to date in the background. @throws Problem 409. */
         fetch: updates.start,
-        /** An address as a project stores it. @throws Problem 422 for one that is not usable, or holds credentials. */
+        /**
+         * An address in the form in which a project stores it.
+         * @throws Problem 422 for an address that is unusable or holds credentials.
+         */
         repositoryAddress: (text: string) => parseRepository(text, rules).source,
         /** Undefined when there is none. */
         find: (id: string) => (rows.find(id) ? service.get(id) : undefined),

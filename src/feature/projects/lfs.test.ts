@@ -1,4 +1,4 @@
-/** Git LFS: an LFS server that keeps to the interface, and one that lies; a repository over http with files in it. */
+/** Git LFS: a correct LFS server and one that lies, and a repository over http with files in LFS. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ const pointerOf = (content: string): string =>
 
 const PICTURE = "picture ".repeat(200_000);
 const [EDITED, GONE, FALSE, LONG, AWAY, INSIDE] = ["edited", "gone", "false", "long", "away", "inside"];
-/** What the server sends, where it is not the content itself. */
+/** Contents that the server sends in place of the right ones. */
 const SENT: Record<string, string> = { [FALSE!]: "flase", [LONG!]: "long ".repeat(1_000) };
 
 interface Asked {
@@ -134,7 +134,7 @@ test("content that a run is about to place stays, whatever other runs fetch; wha
   const two = await fetch("two");
   const three = await fetch("three");
   expect([one, two, three].map(has)).toEqual([[true, true], [true], [true]]);
-  // What one alone held goes with the next fetch; what another holds as well does not.
+  // Content that only one fetch held is removed with the next fetch; content that another one holds stays.
   one[Symbol.dispose]();
   (await fetch("two"))[Symbol.dispose]();
   expect([one, two, three].map(has)).toEqual([[false, true], [true], [true]]);
@@ -159,7 +159,7 @@ test("a run has the files in Git LFS; what it leaves alone stays a pointer in it
     ({ workspace }) => workspace.state !== "cloning",
   );
   expect(project.workspace.state).toBe("ready");
-  // Touched, with the same content: it is read again, and known again.
+  // A touched file with the same content is read again and recognized as unchanged.
   const run =
     "sha256sum picture.bin > sum.txt; touch picture.bin; echo other > edited.bin; head -c 7 false.bin >> sum.txt";
   await call("POST", "/v1/pipelines", {

@@ -1,4 +1,7 @@
-/** Files in Git LFS for runs: fetched over http and https with the project's credentials, kept beside the clone. */
+/**
+ * Files in Git LFS for runs. They are fetched over http and https with the project's credentials and kept beside the
+ * clone.
+ */
 import { existsSync, rmSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,14 +21,14 @@ interface LfsDeps extends RemoteDeps, Pick<Core, "log"> {
   open: OpenGuarded;
   /** Folder that holds one folder per project. */
   folder: string;
-  /** Of content that no fetch holds, kept beside each clone for later runs. */
+  /** Most bytes of content that is kept beside each clone for later runs while no fetch holds it. */
   keptBytes?: number | undefined;
 }
 
-/** Until it is disposed of, its content stays where it is, whatever other runs fetch. */
+/** The result of a fetch. Until it is disposed of, its content stays in place, whatever other runs fetch. */
 export interface FetchedLfs extends Disposable {
   pointers: LfsPointer[];
-  /** Of the content of a pointer; undefined where it was not fetched. */
+  /** Path of the content of a pointer; undefined when it was not fetched. */
   pathOf(pointer: LfsPointer): string | undefined;
   missing: { path: string; why: string }[];
 }
@@ -42,7 +45,7 @@ export const NO_LFS: FetchedLfs = {
 
 export function createLfs(deps: LfsDeps) {
   const { git, log, folder, keptBytes = LIMITS.lfsBytes } = deps;
-  /** The oids that each fetch holds, by the folder they are in. */
+  /** The object ids that each fetch holds, by the folder in which they are stored. */
   const held = new Map<string, Set<ReadonlySet<string>>>();
   function hold(store: string, oids: ReadonlySet<string>): Disposable {
     const all = held.get(store) ?? new Set();
@@ -56,7 +59,10 @@ export function createLfs(deps: LfsDeps) {
   }
   const isHeld = (store: string, oid: string): boolean => [...(held.get(store) ?? [])].some((oids) => oids.has(oid));
   return {
-    /** Brings the content of a commit's pointers beside the clone. What fails is named in the answer, which the caller disposes of. */
+    /**
+     * Fetches the content of a commit's pointers into the store beside the clone. The answer names what failed; the
+     * caller disposes of it.
+     */
     async fetch(project: ProjectRow, commit: string, signal: AbortSignal | undefined): Promise<FetchedLfs> {
       const { repository } = placeOf(folder, project.id);
       const pointers = await git.lfsPointers(repository, commit);
@@ -115,7 +121,7 @@ export function createLfs(deps: LfsDeps) {
   };
 }
 
-/** Undefined where the repository is not reached over http. */
+/** The address of the repository's LFS server; undefined when the repository is not reached over http or https. */
 function endpointOf(repository: string | null, { rules }: Pick<LfsDeps, "rules">): string | undefined {
   if (repository === null) return undefined;
   const { transport, source } = parseRepository(repository, rules);
@@ -124,7 +130,7 @@ function endpointOf(repository: string | null, { rules }: Pick<LfsDeps, "rules">
   return `${base.endsWith(".git") ? base : `${base}.git`}/info/lfs`;
 }
 
-/** Content that no fetch holds goes when all of it together is more than is kept. */
+/** Removes content that no fetch holds, as far as all of it together exceeds the limit. */
 async function dropOthers(store: string, isHeld: (oid: string) => boolean, keptBytes: number): Promise<void> {
   const names = await readdir(store, { recursive: true }).catch(() => []);
   const others = names.filter((name) => /^..\/[0-9a-f]{64}/.test(name));
@@ -132,7 +138,7 @@ async function dropOthers(store: string, isHeld: (oid: string) => boolean, keptB
   for (const name of others) {
     const path = join(store, name);
     const size = (await stat(path).catch(() => undefined))?.size ?? 0;
-    // Asked when it is about to go: another run may have come to hold it meanwhile.
+    // This is asked right before the removal: another run may have begun to hold the content meanwhile.
     if (isHeld(name.slice("00/".length))) continue;
     bytes += size;
     if (bytes > keptBytes) rmSync(path, { force: true });

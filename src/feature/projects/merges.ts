@@ -1,4 +1,7 @@
-/** Merges of the branches of runs and sessions: into a branch that a person names, or into the work that they are a part of. */
+/**
+ * Merges branches of runs and sessions into a branch that a person names, or into the branch of the session that they
+ * are a part of.
+ */
 import type { Head, MergeOutcome } from "../../adapter/git.ts";
 import { conflict, invalidField } from "../../core/errors.ts";
 import type { MergeStrategy } from "../../core/merge-strategy.ts";
@@ -9,8 +12,8 @@ import { AUTHOR } from "./upstream.ts";
 import { type WorkRow, type Works, workOfBranch } from "./works.ts";
 
 /**
- * `base_commit` is where it began; null: where it left the default branch. From `merged_head` changes are shown once the
- * branch is deleted.
+ * `base_commit` is the commit where the work began; null: where its branch left the default branch. Once the branch is
+ * deleted, changes are shown up to `merged_head`.
  */
 export type WorkBranch = Pick<WorkRow, "id" | "base_commit" | "merged_head"> & { project_id: string };
 
@@ -20,12 +23,12 @@ export interface MergeRequest {
   into?: string | undefined;
   message: string;
   taken: Taken | null;
-  /** Ends the merge while the branch has not moved. */
+  /** Ends the merge as long as the target branch has not moved. */
   signal?: AbortSignal | undefined;
   onStep?: ((percent: number) => void) | undefined;
 }
 
-/** The last merge of that work. */
+/** The last merge of that work: which commit went into which branch. */
 interface Taken {
   head: string;
   into: string;
@@ -35,7 +38,7 @@ export interface Merged {
   into: string;
   /** Commit of the work's branch that was merged. */
   head: string;
-  /** Null when that commit was merged before: nothing was done. */
+  /** Null when that commit was merged before, so that nothing was done. */
   outcome: MergeOutcome | null;
 }
 
@@ -48,25 +51,30 @@ export interface MergesDeps extends Pick<UpdatesDeps, "store" | "git"> {
   rangeOf(work: WorkBranch): Promise<{ repository: string; base: string; head: string }>;
 }
 
-/** Of those in conflict. */
+/** Most files in conflict that an error names. */
 const NAMED_FILES = 10;
-/** Of those that a message offers. */
+/** Most branches that a message offers. */
 const NAMED_BRANCHES = 10;
 
-/** It may be merged again after more work, and into several branches. */
+/**
+ * Name of the mark of one merge. It holds commit and target, because work may be merged again after more work, and into
+ * several branches.
+ */
 export const markOf = ({ id }: Pick<WorkBranch, "id">, { into, head }: Pick<Merged, "into" | "head">): string =>
   `${id}/${head}/${into}`;
 
-/** What these do runs in the project's turn. */
+/** The merges. Call them in the project's turn. */
 export function createMerges({ store, git, works, settle, repositoryOf, rangeOf }: MergesDeps) {
-  /** Why there is no branch to merge into where none is named, and what to do. */
+  /**
+   * A message for a merge without a target in a project without a default branch: why there is none, and what to do.
+   */
   async function withoutTarget(repository: string): Promise<string> {
     const names = await git.fetchedBranches(repository, NAMED_BRANCHES);
     if (names.length === 0)
       return "The project has no default branch, since its repository has none: HEAD is a commit there. Make a branch in the repository (`git switch -c main`), fetch the project, then merge into that branch";
     return `The project has no default branch, since HEAD is a commit in its repository. Name the branch to merge into, or set the project's branch. There are: ${names.join(", ")}`;
   }
-  /** The branch to merge into; one that only the remote has is made here. */
+  /** The branch to merge into. A branch that only the remote has is made here. */
   async function targetOf(repository: string, into: string | undefined, head: Head): Promise<string> {
     const target = into ?? head.branch;
     if (target === null) throw invalidField("/into", await withoutTarget(repository));
@@ -80,7 +88,10 @@ export function createMerges({ store, git, works, settle, repositoryOf, rangeOf 
     await git.setBranch(repository, target, fetched, null);
     return target;
   }
-  /** Commits that were removed from the repository (updates.ts) do not come back by a run that began from them. */
+  /**
+   * Refuses a merge that would bring back commits which were removed from the repository (updates.ts), because the run
+   * began from them.
+   */
   async function assertNotRemoved(repository: string, head: string, target: string): Promise<void> {
     for (const removed of await git.marks(repository, "removed")) {
       const shared = await git.mergeBase(repository, removed, head);
@@ -113,7 +124,7 @@ export function createMerges({ store, git, works, settle, repositoryOf, rangeOf 
     const head = await git.commitOf(repository, `refs/heads/${work.branch}`);
     if (head === null || head === work.base_commit) return;
     const mark = markOf(work, { into, head });
-    // A crash may have left its mark.
+    // A crash after the merge may have left its mark.
     if (head === work.merged_head) return git.forgetMerge(repository, mark);
     const request = {
       repository,

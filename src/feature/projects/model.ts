@@ -53,7 +53,7 @@ export const Project = t.Object({
   updated_at: Time,
 });
 export type Project = Static<typeof Project>;
-/** As somebody sees it. */
+/** A project as a given person sees it. */
 export const ShownProject = t.Object({
   ...Project.properties,
   role: t.Union([t.Literal("viewer"), t.Literal("contributor"), t.Literal("maintainer"), t.Literal("owner")], {
@@ -61,7 +61,7 @@ export const ShownProject = t.Object({
   }),
 });
 export type ShownProject = Static<typeof ShownProject>;
-/** Without the counts over its tasks. */
+/** A project without the counts of its tasks. */
 export type PlainProject = Omit<Project, "counts">;
 
 const Name = t.String({
@@ -102,7 +102,7 @@ export const ProjectCreate = t.Object({
   access: t.Optional(ProjectOpenTo),
 });
 export type ProjectCreate = Static<typeof ProjectCreate>;
-/** @property outside why its words may be outside text, where an agent made it or it comes from an archive. */
+/** @property outside why the project's texts may be outside text: an agent made it, or it comes from an archive. */
 export type NewProject = ProjectCreate & {
   outside?: string | undefined;
   vision?: string | null | undefined;

@@ -227,7 +227,7 @@ describe("projects", () => {
     const data = mkdtempSync(join(root, "data-"));
     const bin = mkdtempSync(join(root, "bin-"));
     const held = join(bin, "held");
-    // The first clone goes on writing into its repository, as the git of a long clone does.
+    // The first clone keeps writing into its repository, as the git of a long clone does.
     const script = `#!/bin/sh
 case " $* " in *" clone "*)
   for word; do case "$word" in --separate-git-dir=*) place=\${word#*=}; esac; done

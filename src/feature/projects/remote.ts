@@ -1,4 +1,7 @@
-/** A project's repository as git reaches it: the address checked again each time, with the code host's credentials. */
+/**
+ * A project's repository as git reaches it. Its address is checked again each time, and the code host's credentials are
+ * used.
+ */
 import type { Remote } from "../../adapter/git.ts";
 import { isProblem } from "../../core/errors.ts";
 import type { Core } from "../feature.ts";
@@ -6,13 +9,16 @@ import { parseRepository, type RepositoryRules } from "./repository-address.ts";
 
 export interface RemoteDeps extends Pick<Core, "guard"> {
   rules: RepositoryRules;
-  /** Authorization header for an address of the connected code host. `fresh`: the last one was refused. */
+  /** Authorization header for an address of the connected code host. `fresh`: the last header was refused. */
   authorizationFor(address: string, fresh: boolean): Promise<string | undefined>;
 }
 
 const REFUSED = /Authentication failed|could not read (Username|Password)|returned error: 40[13]/;
 
-/** Runs the work, and once more with a new token when the current one is refused. @throws Problem 422, and what the work throws. */
+/**
+ * Runs the work, and once more with a new token when the host refuses the current one.
+ * @throws Problem 422, and whatever the work throws.
+ */
 export async function withRemote<T>(
   deps: RemoteDeps,
   repository: string,

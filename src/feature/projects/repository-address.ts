@@ -1,7 +1,7 @@
 /**
- * Addresses of repositories: which are accepted, and how they are passed to git. Only https and ssh reach the world; unencrypted
- * transports reach hosts that the operator lists, paths only where the operator allows them. Credentials never belong
- * in an address: it is stored and shown.
+ * Which addresses of repositories are accepted, and how they are passed to git. Only https and ssh may reach the
+ * internet; unencrypted transports reach only hosts that the operator lists, and paths only work where the operator
+ * allows them. An address never contains credentials, because it is stored and shown.
  */
 
 import { isAbsolute, normalize } from "node:path";
@@ -10,9 +10,9 @@ import { keysOf } from "../../core/typed-keys.ts";
 
 export interface RepositoryAddress {
   transport: "https" | "http" | "ssh" | "git" | "file";
-  /** As it is stored, shown and given to git. */
+  /** The address in the form that is stored, shown and given to git. */
   source: string;
-  /** Absent for a path. */
+  /** The host; absent for a path. */
   host?: { name: string; port: number };
 }
 
@@ -60,7 +60,7 @@ interface Parts {
   host: string;
   port?: string;
   path: string;
-  /** Of the ssh user's home, as `user@host:path` has it. */
+  /** Whether the path is relative to the ssh user's home, as in `user@host:path`. */
   relative?: boolean;
 }
 

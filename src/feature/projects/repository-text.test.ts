@@ -1,4 +1,7 @@
-/** What agents read of a repository: instructions and skills of the commit where the run began, hostile ones among them. */
+/**
+ * What agents read from a repository: instructions and skills of the commit where the run began, including hostile
+ * ones.
+ */
 import { afterAll, afterEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -96,7 +99,7 @@ test("lead nowhere in work that has read outside text: its files may repeat it",
   second.reply(complete);
 });
 
-/** A bare repository with these files; the text `-> PATH` makes a link. */
+/** Makes a bare repository with these files; the text `-> PATH` makes a link. */
 function bare(files: Record<string, string>): string {
   const home = mkdtempSync(join(root, "projects-"));
   const repository = join(home, "p1", "git");

@@ -1,7 +1,7 @@
 /**
- * What a repository says about itself to agents: `AGENTS.md`, skills, tool servers. It is read from the commit where a run
- * began, on the project's own branch, and never from the run's files: what an agent wrote there, perhaps after it had read
- * outside text, or what a pull request changes, is no instruction to the next one.
+ * Reads what a repository says about itself to agents: `AGENTS.md`, skills, tool servers. It is read from the commit
+ * where a run began, on the project's own branch, and never from the run's files. Otherwise text that an agent wrote,
+ * perhaps after reading outside text, or that a pull request changes would instruct the next agent.
  */
 import type { Git } from "../../adapter/git.ts";
 import { isSlug } from "../../core/ids.ts";
@@ -11,23 +11,23 @@ import type { FrontMatter } from "../../engine/front-matter.ts";
 import { placeOf } from "./clones.ts";
 import type { ProjectStore } from "./store.ts";
 
-/** Of `AGENTS.md`, bytes. */
+/** Most bytes of `AGENTS.md` that agents are given. */
 const INSTRUCTION_BYTES = 16 * 1024;
 const SKILL_BYTES = 64 * 1024;
-/** Of a file that is read whole. */
+/** Most bytes of a file that is read whole. */
 const TEXT_BYTES = 64 * 1024;
 const SKILLS_MOST = 50;
 const NESTED_MOST = 20;
 const DESCRIPTION_CHARACTERS = 300;
-/** Files of one repository that are looked at. */
+/** Most files of one repository that are examined. */
 const FILES_MOST = 20_000;
-/** Repositories at a commit that are kept. */
+/** Most results that are cached, each of one repository at one commit. */
 const KEPT = 50;
 
 interface RepositorySkill {
   name: string;
   description: string;
-  /** Of its instructions, in the repository. */
+  /** Path of the skill's instructions in the repository. */
   path: string;
 }
 
@@ -36,7 +36,7 @@ interface RepositoryText {
   commit: string;
   /** The instructions at the top: `AGENTS.md`, else `CLAUDE.md`. */
   instructions: { file: string; text: string; isCut: boolean } | undefined;
-  /** Paths of further ones; each holds for the files below its folder. */
+  /** Paths of further instruction files; each applies to the files below its folder. */
   nested: string[];
   skills: RepositorySkill[];
 }
@@ -91,7 +91,7 @@ export function createRepositoryTexts({ git, rows, masking, folder, readFrontMat
       const { data, problems } = readFrontMatter((await textAt(path)) ?? "");
       const described = typeof data["description"] === "string" ? data["description"] : "";
       const description = masking.text(visibleText(described).replace(/\s+/g, " ")).slice(0, DESCRIPTION_CHARACTERS);
-      // `.agents` comes before `.claude`: the same skill in both is listed once.
+      // `.agents` sorts before `.claude`, so a skill in both is listed once, from `.agents`.
       if (!isSlug(name) || found.has(name) || problems.length > 0 || description === "") continue;
       found.set(name, { name, description, path });
     }
@@ -117,8 +117,8 @@ export function createRepositoryTexts({ git, rows, masking, folder, readFrontMat
       }
     },
     /**
-     * Texts of those of these files that the project's branch has now, by path; null where there is no clone. One that is too
-     * large to be read whole is there as an empty text.
+     * Texts of those of these files that the project's branch has now, by path; null when there is no clone. A file
+     * that is too large to be read whole has an empty text.
      */
     async textsOf(
       projectId: string,
@@ -136,7 +136,7 @@ export function createRepositoryTexts({ git, rows, masking, folder, readFrontMat
         texts.set(path, bytes > TEXT_BYTES ? "" : ((await git.fileAt(repository, commit, path)) ?? ""));
       return { texts, commit, branch: row.default_branch ?? "main" };
     },
-    /** Text of a file on the project's branch as it is now, its first bytes; null where there is none. */
+    /** Text of a file on the project's branch as it is now, limited to its first bytes; null when there is none. */
     async fileOf(projectId: string, path: string): Promise<{ text: string; commit: string; branch: string } | null> {
       const row = rows.find(projectId);
       if (row?.workspace_state !== "ready") return null;
@@ -148,7 +148,10 @@ export function createRepositoryTexts({ git, rows, masking, folder, readFrontMat
   };
 }
 
-/** Below the top, `CLAUDE.md` only where its folder has no `AGENTS.md`; and none of what is hidden or brought along. */
+/**
+ * Further instruction files below the top folder. `CLAUDE.md` counts only where its folder has no `AGENTS.md`. Hidden
+ * and vendored folders are left out.
+ */
 function nestedOf(paths: readonly string[]): string[] {
   const all = new Set(paths);
   return paths.filter((path) => {

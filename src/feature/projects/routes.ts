@@ -12,14 +12,17 @@ import { type Project, ProjectCreate, ProjectQuery, ProjectUpdate, ShownProject,
 import type { Projects } from "./service.ts";
 import type { Updates } from "./updates.ts";
 
-/** With what the caller may do in it, who sees it. */
+/** The project, with what the caller may do in it and who sees it. */
 const shownTo = (project: Project, caller: Caller): ShownProject => ({
   ...project,
   role: roleIn(caller, project.id) ?? "viewer",
 });
 const LOCATION = "/v1/projects/:id";
 
-/** @throws Problem 403: the command runs in everybody's runs. */
+/**
+ * @throws Problem 403 when a caller who is no administrator changes the check: that command is executed in everybody's
+ * runs.
+ */
 function checked<Body extends { check?: string | null }>(body: Body, caller: Caller, before: Project | null): Body {
   if (!caller.admin && body.check !== undefined && body.check !== (before?.check ?? null))
     throw forbidden("Only an administrator sets the check, a command that everybody's runs of the project execute.");

@@ -1,4 +1,4 @@
-/** Projects: what runs work on. The repository is cloned in the background; the row says how far that is. */
+/** Projects: what runs work on. The repository is cloned in the background, and the row shows the progress. */
 import { readdir } from "node:fs/promises";
 import { timestamp } from "../../core/clock.ts";
 import { conflict, expectFound, invalidField } from "../../core/errors.ts";
@@ -23,15 +23,15 @@ interface ProjectsDeps extends Pick<Core, "store" | "clock" | "audit" | "access"
   /** Folder that holds one folder per project. */
   folder: string;
   pipelineExists(id: string): boolean;
-  /** Executions of chats, swarms, spawned work and routines at work on its branches. */
+  /** Number of executions of chats, swarms, spawned work and routines that are at work on the project's branches. */
   atWork(projectId: string): number;
   /** Branches of the project's runs and sessions that were never merged. */
   unmerged(projectId: string): Promise<string[]>;
   /** Makes another branch of the clone the default. @throws Problem 409, 422. */
   switchTo(projectId: string, branch: string): Promise<void>;
-  /** Begins to bring a clone up to date. */
+  /** Starts an update of the project's clone. */
   update(projectId: string, userId: string | undefined): unknown;
-  /** Ends what works in the project's clone, and removes that with the working copies of runs. */
+  /** Ends the work in the project's clone, and removes the clone and the working copies of runs. */
   discard(projectId: string): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export function createProjects(deps: ProjectsDeps) {
     return shown(row);
   };
   return {
-    /** Those that the caller sees. */
+    /** The projects that the caller sees. */
     list(filter: ProjectFilter, page: Page, asker: Asker): ListAnswer<Project> {
       const found = rows.page(filter, page, asker);
       const counts = rows.taskCounts(found.map(({ id }) => id));
@@ -68,22 +68,22 @@ export function createProjects(deps: ProjectsDeps) {
     },
     /** @throws Problem 404. */
     get: (id: string): Project => shown(find(id)),
-    /** The same without counting its tasks. @throws Problem 404. */
+    /** As `get`, without counting the project's tasks. @throws Problem 404. */
     plain: (id: string): PlainProject => presented(find(id)),
-    /** For runs, which name their project. Undefined also for one that the asker does not see. */
+    /** Finds a project by name, for runs. Undefined also for a project that the asker does not see. */
     byName(name: string, asker: Asker): Project | undefined {
       const row = rows.findByName(name);
       return row && mayRead(asker, WHOSE.projects, row) ? shown(row) : undefined;
     },
-    /** Whether that name is taken, by a project that one sees or not: a name is one project's. */
+    /** Whether the name is taken, also by a project that the caller does not see: names are unique. */
     isTaken: (name: string): boolean => rows.findByName(name) !== undefined,
-    /** False also for one that the asker does not see. */
+    /** Whether the project exists; false also for a project that the asker does not see. */
     exists(id: string, asker: Asker): boolean {
       const row = rows.find(id);
       return row !== undefined && mayRead(asker, WHOSE.projects, row);
     },
     count: (): number => rows.ids().length,
-    /** @throws Problem 409 same name, 422 repository, branch or pipeline that is not valid. */
+    /** @throws Problem 409 when the name is taken, 422 for an invalid repository, branch or pipeline. */
     create(input: NewProject, caller: Caller): Project {
       const source = sourceOf(input.repository);
       assertBranch(input.default_branch);
@@ -96,13 +96,13 @@ export function createProjects(deps: ProjectsDeps) {
           if (userId === undefined) throw invalidField("/access", "Only somebody with an account closes a project");
           access.open(row.id, input.access);
         }
-        // Before the event goes out: who may see the project is known by then.
+        // The owner is added before the event is emitted, because the event goes to those who may see the project.
         if (userId !== undefined) addOwner(deps, row.id, userId);
         rows.insert(row);
         return begin(row);
       });
     },
-    /** @throws Problem 409 same name, or a repository that is already cloned; 422 for a branch that the clone lacks. */
+    /** @throws Problem 409 name taken, or another repository already cloned; 422 for a branch that the clone lacks. */
     async update(id: string, { repository, columns, trusted, ...fields }: ProjectUpdate): Promise<Project> {
       const board = columns === undefined ? {} : { columns: columns && boardOf(columns) };
       const source = repository === undefined ? undefined : sourceOf(repository);
@@ -118,7 +118,7 @@ export function createProjects(deps: ProjectsDeps) {
         return begin(find(id));
       });
     },
-    /** The project's vision in Markdown; null removes it. @throws Problem 404. */
+    /** Sets the project's vision in Markdown; null removes it. @throws Problem 404. */
     setVision(id: string, vision: string | null): Project {
       return store.write(() => {
         find(id);
@@ -127,7 +127,7 @@ export function createProjects(deps: ProjectsDeps) {
       });
     },
     /**
-     * Makes sure that there is a clone: starts a failed one again, joins one under way, updates one that exists.
+     * Makes sure that there is a clone: starts a failed one again, joins one in progress, or updates an existing one.
      * @throws Problem 409 `no_repository`.
      */
     clone: (id: string, userId: string | undefined): Project =>
@@ -141,7 +141,7 @@ export function createProjects(deps: ProjectsDeps) {
       }),
     /**
      * Removes the project with its workspace.
-     * @throws Problem 409 while runs are at work; `unmerged_branches` with their names unless `force`.
+     * @throws Problem 409 while runs or agents are at work; `unmerged_branches` with their names unless `force`.
      */
     async remove(id: string, force: boolean, caller: Caller): Promise<void> {
       const lost = force || find(id).workspace_state !== "ready" ? [] : await deps.unmerged(id);
@@ -155,7 +155,7 @@ export function createProjects(deps: ProjectsDeps) {
             "Agents are at work on branches of this project. Wait for them, or stop them.",
             "project_busy",
           );
-        // What ran in a closed one stays as closed as it was.
+        // A closed project's members stay on record, so that its runs remain as closed as it was.
         if (access.openTo(id) === "everyone") access.forget(id);
         rows.remove(row);
         const data = { name: row.name };
@@ -163,7 +163,10 @@ export function createProjects(deps: ProjectsDeps) {
       });
       await deps.discard(id);
     },
-    /** Removes a project whose runs are gone, merged or not. Idempotent. @param actor as in the audit log. */
+    /**
+     * Removes a project whose runs are gone, whether or not their branches were merged. Idempotent.
+     * @param actor as in the audit log.
+     */
     async erase(id: string, actor: string): Promise<void> {
       store.write(() => {
         const row = rows.find(id);
@@ -174,7 +177,7 @@ export function createProjects(deps: ProjectsDeps) {
       });
       await deps.discard(id);
     },
-    /** Continues with unfinished clones and removes folders of projects that are gone. */
+    /** Continues unfinished clones and removes folders of projects that no longer exist. */
     async recover(): Promise<void> {
       const known = new Set(rows.ids());
       for (const name of await readdir(folder))
@@ -184,21 +187,24 @@ export function createProjects(deps: ProjectsDeps) {
   };
 }
 
-/** Makes the user the project's owner. @throws Problem 409: the account was deleted meanwhile. */
+/** Makes the user the project's owner. @throws Problem 409 when the account was deleted meanwhile. */
 function addOwner({ store, access }: ProjectsDeps, project_id: string, user_id: string): void {
   if (store.statement("SELECT 1 FROM users WHERE id = ?").get(user_id) === undefined)
     throw conflict("The account that makes the project was deleted meanwhile.", "account_deleted");
   access.put({ project_id, user_id, role: "owner", added_by: user_id });
 }
 
-/** @param counts of the project's tasks, by status. @throws Problem 409 when some are in a status that the new board lacks. */
+/**
+ * @param counts number of the project's tasks by status.
+ * @throws Problem 409 when tasks are in a status that the new board lacks.
+ */
 function assertRoom(columns: BoardColumn[] | null, counts: Record<string, number> = {}): void {
   const statuses = new Set((columns ?? DEFAULT_COLUMNS).flatMap((column) => column.statuses));
   const left = Object.entries(counts).find(([status]) => !statuses.has(status));
   if (left) throw conflict(`${left[1]} tasks are in the status ${left[0]}. Move them first, or keep it on the board.`);
 }
 
-/** @param source of the repository; null: there is none. */
+/** @param source address of the repository; null when there is none. */
 const newRow = (input: NewProject, source: string | null, at: string): ProjectRow => ({
   id: newId("project"),
   name: input.name,
@@ -228,7 +234,10 @@ const notMerged = (branches: readonly string[]) =>
     { branches: branches.slice(0, 100), count: branches.length },
   );
 
-/** The row's changes for a new repository. @throws Problem 409 when another one is already cloned or being cloned. */
+/**
+ * The row's changes for a new repository.
+ * @throws Problem 409 when another repository is already cloned or being cloned.
+ */
 function newRepository(row: ProjectRow, source: string | null | undefined): Partial<ProjectRow> {
   if (source === undefined || source === row.repository) return {};
   if (row.workspace_state === "ready" || row.workspace_state === "cloning")
@@ -237,7 +246,7 @@ function newRepository(row: ProjectRow, source: string | null | undefined): Part
   return { repository: source, workspace_state: state, workspace_error: null, workspace_head: null };
 }
 
-/** @throws Problem 422 for a name that git could read as something else. */
+/** @throws Problem 422 for a name that git could interpret as something else. */
 function assertBranch(branch: string | null | undefined): void {
   if (branch && !isBranchName(branch)) throw invalidField("/default_branch", "This is not a usable branch name");
 }

@@ -1,6 +1,6 @@
 /**
- * What a project's branch holds now, for work on a copy of it that no agent has: its set-up. Everything is read from the
- * repository, and nothing from a working copy. Contents of Git LFS and submodules are left out.
+ * Reads what a project's branch holds now, for work on a copy of it without agents: its set-up. Everything is read from
+ * the repository, nothing from a working copy. Contents of Git LFS and submodules are left out.
  */
 import type { Git } from "../../adapter/git.ts";
 import { conflict } from "../../core/errors.ts";
@@ -13,11 +13,11 @@ import type { ProjectStore } from "./store.ts";
 export interface ProjectSource {
   commit: string;
   branch: string;
-  /** Files that say which other programs the code needs, with fingerprints of their contents. */
+  /** Files that name the other programs that the code needs, with fingerprints of their contents. */
   locks: { path: string; oid: string }[];
   /** Folders that hold files of the project, from the top: "" and "src/". */
   folders: string[];
-  /** Whether it is no file of the project, and its people want it in no commit. */
+  /** Whether the path belongs to no file of the project and the project's rules keep it out of commits. */
   isLeftOut(path: string, isFolder: boolean): boolean;
 }
 
@@ -98,11 +98,14 @@ export function createProjectSources({ git, rows, folder }: ProjectSourcesDeps) 
           !(isFolder ? folders.has(`${path}/`) : known.has(path)) && isIgnored(rules, path, isFolder),
       };
     },
-    /** What a Dockerfile of a commit can copy. @throws DockerfileFault, Problem 413 `source_too_large`. */
+    /** The files that a Dockerfile of a commit can copy. @throws DockerfileFault, Problem 413 `source_too_large`. */
     context: (projectId: string, commit: string, place: ContextPlace): Promise<BuildContext> =>
       readContext(git, placeOf(folder, projectId).repository, commit, place),
     head: async (projectId: string): Promise<string> => (await headOf(projectId)).commit,
-    /** Writes the files of a commit of it, below `prefix`. @throws Problem 413, 502, 504. */
+    /**
+     * Writes the files of one of the project's commits as an archive, below `prefix`.
+     * @throws Problem 413, 502, 504.
+     */
     archive: (
       projectId: string,
       commit: string,
@@ -114,7 +117,7 @@ export function createProjectSources({ git, rows, folder }: ProjectSourcesDeps) 
   };
 }
 
-/** The nearest file of rules that says something decides. */
+/** Whether ignore rules exclude the path. The nearest file of rules that mentions it decides. */
 function isIgnored(rules: ReadonlyMap<string, IgnoreRules>, path: string, isFolder: boolean): boolean {
   for (let folder = folderOf(path); ; folder = folderOf(folder.slice(0, -1))) {
     const said = rules.get(folder)?.(path.slice(folder.length), isFolder);

@@ -37,7 +37,7 @@ export function createProjectStore(store: Store, clock: Clock) {
       ).get(id)!.active,
     /** Names are compared ignoring case. */
     findByName: (name: string): ProjectRow | undefined => rows.find(sameName(name)),
-    /** Newest first, one more than the page holds when there is a next one. */
+    /** Projects of a page, newest first. Holds one more than the page when there is a next page. */
     page({ name, status }: ProjectFilter, page: Page, asker: Asker): ProjectRow[] {
       const named = name === undefined ? undefined : sameName(name);
       return rows.page([readable(asker, WHOSE.projects), named, { status }], page);
@@ -47,7 +47,7 @@ export function createProjectStore(store: Store, clock: Clock) {
       statement<{ id: string }>("SELECT id FROM projects")
         .all()
         .map((row) => row.id),
-    /** Tasks by status of each of these projects that has any. */
+    /** Number of tasks by status, for each of these projects that has any. */
     taskCounts(ids: readonly string[]): Map<string, Record<string, number>> {
       const counts = new Map<string, Record<string, number>>();
       const found = statement<{ id: string; status: string; tasks: number }>(
@@ -63,7 +63,7 @@ export function createProjectStore(store: Store, clock: Clock) {
         publish(row, "created");
       });
     },
-    /** Changes a row and publishes it. No-op when it is gone. */
+    /** Changes a row and publishes the change. Does nothing when the row is gone. */
     update(id: string, fields: Partial<ProjectRow>, change: ProjectChange): void {
       store.write(() => {
         rows.update({ ...fields, updated_at: timestamp(clock.now()) }, { id });
@@ -87,7 +87,7 @@ const presentWorkspace = (row: ProjectRow): Project["workspace"] => ({
   fetched_at: row.fetched_at,
 });
 
-/** @param counts tasks by status. */
+/** @param counts number of tasks by status. */
 export function presentProject(row: ProjectRow, access: OpenTo, counts: Record<string, number> = {}): Project {
   const { workspace_state: _s, workspace_error: _e, workspace_head: _h, fetched_at: _f, columns, ...rest } = row;
   return { ...rest, access, columns: columns ?? [...DEFAULT_COLUMNS], counts, workspace: presentWorkspace(row) };

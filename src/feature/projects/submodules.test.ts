@@ -7,7 +7,10 @@ import { createSubmodules } from "./submodules.ts";
 const OWN = "https://code.example.com/team/web.git";
 const hash = "a".repeat(40);
 
-/** Fetches the submodules of a project; those of each commit are given. @returns what git was asked for, and what is missing. */
+/**
+ * Fetches the submodules of a project; the submodules of each commit are given. @returns git's requests, and the
+ * missing submodules.
+ */
 async function fetching(repository: string, urls: string[], nested: string[] = []) {
   const asked: CommitFetch[] = [];
   const listed = (all: string[]): Submodule[] => all.map((url, at) => ({ path: `m${at}`, commit: hash, url }));

@@ -1,7 +1,7 @@
 /**
- * Submodules of a project: which may be fetched, and with what. An address in `.gitmodules` is a stranger's text. It is
- * checked as a project's own address is, and the server's credentials (the code host's token, its user's ssh keys) and
- * paths of this machine are for those alone that are where the project's own repository is.
+ * Submodules of a project: which may be fetched, and with what credentials. An address in `.gitmodules` is a stranger's
+ * text, so it is checked like a project's own address. The server's credentials (the code host's token, its user's ssh
+ * keys) and paths of this machine are only used for submodules on the host of the project's own repository.
  */
 import { createHash } from "node:crypto";
 import { readdir, rm, stat } from "node:fs/promises";
@@ -27,7 +27,7 @@ export interface MissingSubmodule {
 }
 
 interface FetchedSubmodules {
-  /** Parents before the submodules in them. */
+  /** Fetched submodules; parents come before the submodules in them. */
   fetched: { path: string; commit: string; repository: string }[];
   missing: MissingSubmodule[];
 }
@@ -35,15 +35,15 @@ interface FetchedSubmodules {
 export type Submodules = ReturnType<typeof createSubmodules>;
 
 interface Waiting extends Submodule {
-  /** What relative addresses are relative to. */
+  /** The address of the repository that names the submodule. Relative addresses start from it. */
   parent: string;
-  /** 1: of the project itself. */
+  /** Nesting: 1 for a submodule of the project itself. */
   level: number;
 }
 
 const ONE_MS = 120_000;
 const ALL_MS = 300_000;
-/** Repositories of submodules that a project keeps. */
+/** Most repositories of submodules that a project keeps. */
 const KEPT = 3 * LIMITS.submodules;
 const BOUNDS = { files: LIMITS.submoduleFiles, bytes: LIMITS.submoduleBytes };
 
@@ -74,7 +74,10 @@ export function createSubmodules(deps: SubmodulesDeps) {
     return address.source;
   }
   return {
-    /** Brings those of a commit of the project, and those in them, beside the clone. One that fails is named in the answer. */
+    /**
+     * Fetches the submodules of a commit, and the submodules in them, into folders beside the clone. The answer names
+     * those that fail.
+     */
     async fetch(project: ProjectRow, commit: string, signal: AbortSignal | undefined): Promise<FetchedSubmodules> {
       const found: FetchedSubmodules = { fetched: [], missing: [] };
       if (project.repository === null) return found;
@@ -113,7 +116,7 @@ export function createSubmodules(deps: SubmodulesDeps) {
       await dropOldest(store, new Set(found.fetched.map(({ repository }) => repository)));
       return found;
     },
-    /** Puts their files into a working copy. @returns those that could not be put there. */
+    /** Puts the submodules' files into a working copy. @returns the submodules that could not be put there. */
     async place(
       copy: string,
       { fetched }: FetchedSubmodules,
@@ -139,7 +142,9 @@ const reasonOf = (error: unknown): string => {
   return `It could not be written (${codeOf(error) ?? "internal"}).`;
 };
 
-/** An address that begins with `./` or `../` is relative to the one of the repository that names it. */
+/**
+ * Resolves an address. One that begins with `./` or `../` is relative to the address of the repository that names it.
+ */
 export function resolveAddress(url: string, parent: string): string {
   if (!/^\.\.?\//.test(url)) return url;
   let base = parent;
@@ -158,7 +163,7 @@ export function resolveAddress(url: string, parent: string): string {
   }
 }
 
-/** Other commits' repositories are fetched again when a run needs them. */
+/** Removes the oldest repositories that are not needed now. They are fetched again when a run needs them. */
 async function dropOldest(store: string, needed: ReadonlySet<string>): Promise<void> {
   const paths = (await readdir(store).catch(() => [])).map((name) => join(store, name));
   const others = paths.filter((path) => !needed.has(path));

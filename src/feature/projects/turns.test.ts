@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createTurns } from "./turns.ts";
 
-/** Work that says when it began, and ends when it is let go. */
+/** Work that reports its beginning and ends when the test lets it. */
 function held() {
   const began = Promise.withResolvers<void>();
   const end = Promise.withResolvers<void>();
@@ -61,7 +61,7 @@ test("after work failed the clone is opened again, when nothing runs in it any m
   await fetch.began;
   const killed = () => Promise.reject(new Error("git took too long"));
   await expect(inTurn("a", killed)).rejects.toThrow("too long");
-  // The fetch still writes: its locks and packs are not leftovers.
+  // The fetch is still writing, so its locks and packs are not leftovers.
   await inTurn("a", async () => {});
   expect(opened).toEqual(["a"]);
   fetch.end();

@@ -1,19 +1,19 @@
 /**
- * What may run beside what in one project's clone.
+ * What may run at the same time in one project's clone.
  *
- * - A *turn* moves branches and marks, makes, commits, releases and checks out working copies, or pushes: one after
- *   another, in order of arrival. Merges, steps' commits and the start and end of runs are turns.
- * - A *fetch* writes objects and `refs/remotes/` and nothing else, and may take long: beside turns, one after another.
- * - What is *alone* removes the clone, or packs it: it waits for both, and both wait for it. The clone that is made after
- *   a removal is in no queue: its project says `cloning` meanwhile, and a turn that finds this ends at once.
- * - A *look* (diff, hunks, patch, the code graph) needs no leave: objects are removed from a clone only by what is alone,
- *   once nothing refers to them (`gc.auto` is off), a reference is written after the objects that it names, and git
- *   passes over a working copy that is not whole (adapter/git/worktree.ts). The same makes a fetch's check of all
- *   references safe beside turns.
+ * - A *turn* moves branches and marks; makes, commits, releases and checks out working copies; or pushes. Turns run one
+ *   after another, in order of arrival. Merges, steps' commits and the start and end of runs are turns.
+ * - A *fetch* writes only objects and `refs/remotes/`, and may take long. Fetches run one after another, beside turns.
+ * - Work that runs *alone* removes or packs the clone. It waits for turns and fetches, and they wait for it. The
+ *   cloning that may follow a removal is in no queue: the project's row says `cloning` meanwhile, and a turn that finds
+ *   this ends at once.
+ * - A *look* (diff, hunks, patch, the code graph) needs no queue, for three reasons. Only work that runs alone removes
+ *   objects, and only those that nothing refers to (`gc.auto` is off). A reference is written after the objects that it
+ *   names. Git skips an incomplete working copy (adapter/git/worktree.ts). For the same reasons, a fetch may check all
+ *   references beside turns.
  *
- * Where a turn and a fetch remove references at once, the one waits for the other's `packed-refs.lock`
- * (adapter/git/command.ts).
- * The row of a project may go while work waits: a turn looks again at what it relies on.
+ * When a turn and a fetch remove references at the same time, one waits for the other's `packed-refs.lock`
+ * (adapter/git/command.ts). A project's row may be deleted while work waits, so a turn checks again what it relies on.
  */
 import PQueue from "p-queue";
 
@@ -21,15 +21,15 @@ type Queue = <T>(projectId: string, work: () => Promise<T>) => Promise<T>;
 
 export interface Turns {
   inTurn: Queue;
-  /** Not from within a turn. */
+  /** Runs a fetch. Must not be called within a turn. */
   fetching: Queue;
-  /** Not from within a turn or a fetch. */
+  /** Runs work alone. Must not be called within a turn or a fetch. */
   alone: Queue;
 }
 
 /**
- * @param open called for each project before the first work in its clone, and again after it or work in the clone failed: a
- * git may have been killed. Nothing of `inTurn`, `fetching` and `alone` runs in the clone meanwhile.
+ * @param open called before the first work in each project's clone, and again after it or other work in the clone
+ * failed, because a git may have been killed. No `inTurn`, `fetching` or `alone` work runs in that clone meanwhile.
  */
 export function createTurns(open: (projectId: string) => Promise<void>): Turns {
   const inClone = createOpened(open);
@@ -47,7 +47,7 @@ export function createTurns(open: (projectId: string) => Promise<void>): Turns {
   };
 }
 
-/** Works at the first call; every call gets what that one gets. */
+/** Runs the work at the first call. Every call gets that result. */
 export function onFirstCall<T>(work: () => Promise<T>): () => Promise<T> {
   let begun: Promise<T> | undefined;
   return () => (begun ??= work());
@@ -55,7 +55,7 @@ export function onFirstCall<T>(work: () => Promise<T>): () => Promise<T> {
 
 /** Runs work in a clone after it was opened. Work that runs at the same time shares one opening. */
 function createOpened(open: (projectId: string) => Promise<void>): Queue {
-  /** Of each clone that was opened and not closed by a failure. */
+  /** The state of each clone that was opened and not closed by a failure. */
   const clones = new Map<string, { opening: Promise<void>; running: number; hasFailed: boolean }>();
   return async (id, work) => {
     const clone = clones.get(id) ?? { opening: open(id), running: 0, hasFailed: false };
@@ -74,7 +74,7 @@ function createOpened(open: (projectId: string) => Promise<void>): Queue {
   };
 }
 
-/** Runs work of one key one after another, in order of arrival. */
+/** Runs work with the same key one after another, in order of arrival. */
 function createQueues(): Queue {
   const queues = new Map<string, PQueue>();
   return (key, work) => {

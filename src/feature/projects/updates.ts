@@ -1,4 +1,4 @@
-/** Brings clones up to date: before runs, when somebody asks, after the history was rewritten, for another branch. */
+/** Updates clones: before runs, on request, after the history was rewritten, and for another default branch. */
 import { Type as t } from "@sinclair/typebox";
 import type { Git, Head } from "../../adapter/git.ts";
 import { timestamp } from "../../core/clock.ts";
@@ -51,8 +51,8 @@ export function createUpdates(deps: UpdatesDeps) {
     return row.repository;
   };
   /**
-   * After the default branch may have moved: the project's own folder and its row follow. Inside `inTurn`.
-   * @param head where the repository is, if that is known.
+   * After the default branch may have moved, updates the project's own folder and its row. Call inside `inTurn`.
+   * @param head the repository's head, if it is known.
    */
   async function settle(project_id: string, cause: "fetch" | "merge", head?: Head): Promise<void> {
     const place = placeOf(folder, project_id);
@@ -68,7 +68,7 @@ export function createUpdates(deps: UpdatesDeps) {
     const place = placeOf(folder, id);
     assertFetchable(find(id));
     await inTurn(id, async () => {
-      // What was cloned, before the first fetch replaces it.
+      // Marks the cloned commit as joined before the first fetch replaces it.
       const known = await upstream.find(place.repository);
       if (known && known.joined === null && known.fetched !== null)
         await git.setMark(place.repository, known.mark, known.fetched);
@@ -92,8 +92,9 @@ export function createUpdates(deps: UpdatesDeps) {
     { parallel: PARALLEL, outward: true },
   );
   /**
-   * After the repository's history was rewritten: our default branch begins again at the fetched one. Merges that were
-   * not pushed are left out of it; the branches of runs stay. @throws Problem 404, 409.
+   * After the repository's history was rewritten, moves our default branch to the fetched one. Merges that were not
+   * pushed are left out of it; the branches of runs stay.
+   * @throws Problem 404, 409.
    */
   async function reset(id: string): Promise<void> {
     assertFetchable(find(id));
@@ -111,7 +112,10 @@ export function createUpdates(deps: UpdatesDeps) {
       await settle(id, "fetch");
     });
   }
-  /** Makes another branch the default, one that is here or was fetched. @throws Problem 404, 409, 422 without it. */
+  /**
+   * Makes another branch the default; it must exist here or have been fetched.
+   * @throws Problem 404, 409, 422 without such a branch.
+   */
   async function switchTo(id: string, branch: string): Promise<void> {
     const row = find(id);
     if (row.workspace_state === "cloning")
@@ -134,9 +138,9 @@ export function createUpdates(deps: UpdatesDeps) {
     settle,
     reset,
     switchTo,
-    /** Ends the fetch that was started, if it has not ended: the project is deleted. */
+    /** Ends a running fetch, because the project is deleted. */
     stop: (id: string): Promise<void> => deps.jobs.end(definition, id),
-    /** Queues a fetch, or joins the one under way. @throws Problem 404, 409 without a repository or a clone. */
+    /** Queues a fetch, or joins the live one. @throws Problem 404, 409 without a repository or a clone. */
     start(id: string, userId: string | undefined): ReturnType<Jobs["enqueue"]> {
       const row = find(id);
       assertFetchable(row);
@@ -144,8 +148,9 @@ export function createUpdates(deps: UpdatesDeps) {
       return store.write(() => deps.jobs.enqueue(definition, { project_id: id }, options));
     },
     /**
-     * Before a run. @returns why it failed, for the run's record; null when it did not fail, or is switched off.
-     * @throws Problem when the project requires it.
+     * Updates the clone before a run.
+     * @returns why that failed, for the run's record; null when it succeeded or is switched off.
+     * @throws Problem when the project requires an update before runs.
      */
     async refresh(id: string, signal: AbortSignal | undefined): Promise<string | null> {
       const row = rows.find(id);

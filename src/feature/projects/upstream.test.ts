@@ -1,4 +1,4 @@
-/** A project's repository as others change it: rewritten, guarded by hooks, with another default branch, hiding things. */
+/** A project's repository that others change: with rewritten history, hooks, another default branch, or hidden refs. */
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,7 +40,7 @@ const commit = (file: string, text: string) => {
   return plainGit(upstream, "rev-parse", "HEAD");
 };
 const push = (...options: string[]) => plainGit(upstream, "push", "-q", ...options, bare, "--all");
-/** Ends with the job's error, null without one. */
+/** Fetches the project. @returns the job's error, null when there is none. */
 async function fetched(): Promise<Record<string, unknown> | null> {
   const { id: job } = (await call("POST", `/v1/projects/${id}/fetch`)).body;
   await becomes(async () => ["succeeded", "failed"].includes(String((await get(`/v1/jobs/${job}`))["state"])), true);
@@ -166,7 +166,7 @@ function library(name: string): string {
 }
 const addSubmodule = (repository: string, url: string, path: string) =>
   plainGit(repository, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, path);
-/** Runs a command in the project. @returns the run as it ended, with the patch of what it changed. */
+/** Runs a command in the project. @returns the ended run, with the patch of its changes. */
 async function ranCommand(command: string) {
   const pipeline = mkdtempSync(join(root, "p-")).split("-").at(-1)?.toLowerCase();
   await call("POST", "/v1/pipelines", { id: `p${pipeline}`, name: "One", steps: [{ id: "w", run: command }] });

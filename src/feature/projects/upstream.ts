@@ -1,16 +1,18 @@
 /**
- * The default branch here and as it was fetched. Merges that were not pushed stay: the fetched branch is merged in, and where
- * that is in conflict our branch stays as it is and the answer names the files.
+ * The local default branch and the fetched one. Local merges that were not pushed stay: the fetched branch is merged
+ * in. On a conflict, our branch stays as it is, and the error names the files.
  */
 import type { Git } from "../../adapter/git.ts";
 import { conflict } from "../../core/errors.ts";
 
-/** Of commits that the server makes. */
+/** Author of commits that the server makes. */
 export const AUTHOR = { name: "Skep", email: "skep@localhost" };
 const NAMED_FILES = 20;
 
 export function createUpstream(git: Git) {
-  /** The default branch here, as it was fetched, and as it was when it was last joined with ours. */
+  /**
+   * The default branch in three states: here, as last fetched, and as it was fetched when it was last joined with ours.
+   */
   async function find(repository: string) {
     const { commit: ours, branch } = await git.head(repository);
     if (ours === null || branch === null) return undefined;

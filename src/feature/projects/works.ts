@@ -1,6 +1,6 @@
 /**
- * What works on a branch of a project: runs, and chats, swarms with their tasks, spawned work and the ticks of routines,
- * which are sessions. One form over the two tables that hold them.
+ * Work on a branch of a project: runs, and sessions, which are chats, swarms with their tasks, spawned work and ticks
+ * of routines. It gives one form to the two tables that hold them.
  */
 import { isId } from "../../core/ids.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
@@ -9,30 +9,30 @@ import { runs } from "../../store/tables/runs.ts";
 import { sessions } from "../../store/tables/sessions.ts";
 
 export interface WorkRow {
-  /** Of the run or the session. */
+  /** Id of the run or the session. */
   id: string;
   kind: "run" | SessionKind;
-  /** Null: its files are a folder of its own. */
+  /** Null for work without a project; its files are in a folder of its own. */
   project_id: string | null;
   branch: string | null;
-  /** Whose it is. */
+  /** The owner. */
   user_id: string | null;
   agent_id: string | null;
-  /** What it was asked to do, or a title of that. */
+  /** The task that was given, or a title of it. */
   title: string;
-  /** Commit from which its changes are counted; null: it has not begun. */
+  /** Commit from which the changes are counted; null: the work has not begun. */
   base_commit: string | null;
-  /** What its working copy lacks, a sentence. */
+  /** What the working copy lacks, as a sentence. */
   workspace_notice: string | null;
-  /** The last merge, as in the table of runs. */
+  /** The last merge. The fields are those of the table of runs. */
   merged_commit: string | null;
   merged_into: string | null;
   merged_head: string | null;
-  /** Of a run or a session. */
+  /** Status of the run or the session. */
   status: string;
   /** RFC 3339; null: more work may follow. */
   ended_at: string | null;
-  /** Session whose branch takes this one's when it succeeds. */
+  /** Session into whose branch this work is merged when it succeeds. */
   joins: string | null;
 }
 
@@ -55,7 +55,7 @@ const NEEDED = {
 };
 
 const runBranch = (runId: string): string => `run/${runId}`;
-/** What the names of branches begin with that work here makes. */
+/** First parts of the names of branches that are made for runs and sessions. */
 export const BRANCH_PREFIXES = ["run", "chat", "routine", "swarm", "spawn"] as const;
 const WORK_BRANCH = /^(?:run|chat|routine|swarm|spawn)\/((?:run|sess)_\w+)$/;
 
@@ -71,7 +71,7 @@ export function createWorks({ rows, statement }: Pick<Store, "rows" | "statement
     statement<WorkRow>(isId("run", id) ? RUN : SESSION).get([id]) ?? undefined;
   return {
     find,
-    /** The branch that this run or session works on, if that is a project's. */
+    /** The branch on which this run or session works; null unless it is a project's. */
     branchOf: (id: string): string | null => (isId("run", id) ? runBranch(id) : (find(id)?.branch ?? null)),
     /** The run or session whose working copy a session works in. */
     ofSession: (id: string): string | undefined =>
@@ -81,9 +81,9 @@ export function createWorks({ rows, statement }: Pick<Store, "rows" | "statement
       if (isId("run", id)) ofRuns.update(fields, { id });
       else ofSessions.update(fields, { id });
     },
-    /** Whether it has not ended, or something works in its copy. */
+    /** Whether the work has not ended, or its working copy is still used. */
     isNeeded: (id: string): boolean => statement(NEEDED[isId("run", id) ? "run" : "session"]).get({ id }) !== undefined,
-    /** Sessions at work in the project, on whatever branch of it. */
+    /** Number of executions of sessions that are at work on any branch of the project. */
     atWork: (projectId: string): number =>
       statement<number>(
         `SELECT count(*) FROM executions JOIN sessions ON sessions.id = executions.session_id

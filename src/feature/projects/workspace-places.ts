@@ -1,4 +1,4 @@
-/** Where the files and the commits of a run or a session are. */
+/** The places of the files and commits of runs and sessions. */
 import { join } from "node:path";
 import type { Git, WorktreePlace } from "../../adapter/git.ts";
 import { notFound } from "../../core/errors.ts";
@@ -7,14 +7,14 @@ import { placeOf } from "./clones.ts";
 import { isWorkId } from "./works.ts";
 
 export interface WorkOfProject {
-  /** Of the run, or of the session whose working copy it is. */
+  /** Id of the run, or of the session that owns the working copy. */
   id: string;
   project_id?: string | null | undefined;
-  /** Its owner, who alone sees the messages of its commits. */
+  /** The owner. Only they see the messages of its commits. */
   user_id?: string | undefined;
 }
 
-/** Whom its events are about. */
+/** The references of the work's events. */
 export const refsOf = ({ id, project_id, user_id }: WorkOfProject) => ({
   ...(isId("run", id) ? { run_id: id } : { session_id: id }),
   project_id: project_id ?? undefined,

@@ -34,7 +34,7 @@ let worktrees: WorktreeRelease;
 let published: SkepEvent[];
 let project: string;
 let home: string;
-/** Happens while the server is at work: between the first look at a project and the making of a copy. */
+/** Hooks that run while the server works: between its first look at a project and the making of a copy. */
 let meanwhile: { initialised?(): void; refreshed?(): void };
 const depth = 50;
 const log = createLog({ logLevel: "silent" });
@@ -269,7 +269,7 @@ describe("a working copy", () => {
       },
     };
   }
-  /** Waits until what was started for the project has ended. */
+  /** Waits until everything that was started for the project has ended. */
   const settled = () => work.prepare({ id: runId(), project_id: project });
 
   test("is removed when the run and its last execution have ended, whichever ends last", async () => {

@@ -1,7 +1,7 @@
 /**
- * Where runs and sessions work: a git worktree on a branch of their own of the project's repository, or an empty folder.
- * Steps of a run that work side by side share it, and so do a session and what it hands on; what touches the repository is
- * done one after another.
+ * Where runs and sessions work: in a git worktree on a branch of their own, or in an empty folder if they have no
+ * project. Steps of a run that run side by side share it, and so do a session and the sessions that it hands work to.
+ * Changes of the repository happen one after another.
  */
 
 import { existsSync } from "node:fs";
@@ -17,9 +17,9 @@ import { createWorkspacePlaces, refsOf, type WorkOfProject } from "./workspace-p
 import { createWorktreeStart, type WorktreeStartDeps } from "./worktree-start.ts";
 
 interface Workspace {
-  /** Absolute path, ready to work in. */
+  /** Absolute path of the workspace, ready for use. */
   path: string;
-  /** Null without a project. */
+  /** The branch; null without a project. */
   branch: string | null;
 }
 
@@ -30,9 +30,9 @@ interface WorkspacesDeps extends Omit<WorktreeStartDeps, "places">, Pick<Turns, 
   workspaces: string;
 }
 
-/** A clone with more of them is packed, as git itself would do it. */
+/** A clone with more loose objects than this is packed, as git itself would do. */
 const LOOSE_OBJECTS = 6_700;
-/** Paths that a log line and an event name. */
+/** Most paths that a log line and an event name. */
 const MAX_NAMED = 100;
 const NOTHING: Committed = { commit: null, skipped: [] };
 
@@ -45,10 +45,10 @@ export function createWorkspaces(deps: WorkspacesDeps) {
     const names = await readdir(join(repositoryOf(projectId), "worktrees")).catch(() => []);
     return names.filter(isWorkId);
   };
-  /** A session's branch that holds nothing of its own is of no use. Inside a turn, after its worktree is gone. */
+  /** Removes a session's branch that holds no changes of its own. Call it inside a turn, after its worktree is gone. */
   async function dropEmptyBranch({ id }: WorkOfProject, projectId: string): Promise<void> {
     const work = works.find(id);
-    // It may have been sent back while this waited for its turn.
+    // The work may have been sent back while this waited for its turn.
     if (!work?.branch || work.kind === "run" || works.isNeeded(id)) return;
     const tip = await tipOf(projectId, work.branch);
     if (tip !== null && isEmpty(work, tip)) await git.removeBranch(repositoryOf(projectId), work.branch, tip);
@@ -63,7 +63,7 @@ export function createWorkspaces(deps: WorkspacesDeps) {
     if (skipped.length > 0) log.warn({ work: work.id, skipped, count: done.skipped.length }, "left out of a commit");
     if (done.commit !== null)
       store.write(({ emit }) => {
-        // What was merged before is not shown as a change again.
+        // Changes that were merged before must not be shown as changes again.
         const known = works.find(work.id);
         if (known && known.kind !== "run" && known.merged_head === before)
           works.update(work.id, { base_commit: before });
@@ -73,7 +73,7 @@ export function createWorkspaces(deps: WorkspacesDeps) {
     return done;
   };
   /**
-   * Makes the workspace, or finds it as it was left; after `release` it starts from its branch again.
+   * Makes the workspace, or finds it as it was left. After `release`, it starts from its branch again.
    * @throws Problem 503 `workspace_busy` while the project is being cloned, 409 `workspace_failed`, 404.
    */
   async function prepare(work: WorkOfProject, signal?: AbortSignal): Promise<Workspace> {
@@ -86,28 +86,29 @@ export function createWorkspaces(deps: WorkspacesDeps) {
   }
   return {
     prepare,
-    /** Keeps what changed as a commit on its branch. Nothing to do without a working copy. */
+    /** Commits the changes to the work's branch. Does nothing without a working copy. */
     async commit(work: WorkOfProject, message: string): Promise<Committed> {
       const { project_id } = work;
       return project_id ? inTurn(project_id, () => commit(work, project_id, message)) : NOTHING;
     },
     /**
-     * Removes the worktree. The branch stays, unless it is a session's that changed nothing, or that another branch has taken
-     * in. A folder without a project holds results and stays. Idempotent.
+     * Removes the worktree. The branch stays, unless it belongs to a session that changed nothing or whose changes
+     * another branch has taken in. A folder without a project holds results and stays. Idempotent.
      */
     async release(work: WorkOfProject): Promise<void> {
       const { project_id } = work;
       if (!project_id) return;
       await inTurn(project_id, async () => {
-        // What lay in a chat's files after its last reply.
+        // Keeps changes that were made to a chat's files after its last reply.
         if (works.find(work.id)?.kind === "chat") await commit(work, project_id, "Kept at the end");
         await git.removeWorktree(worktreeOf(work, project_id));
         if (rows.find(project_id)?.workspace_state === "ready") await dropEmptyBranch(work, project_id);
       });
     },
     /**
-     * Gives a session that has not begun a branch and a working copy that are as those of another one are now; what no commit
-     * holds is for the caller to copy. @returns false where the other has not begun either.
+     * Gives a session that has not begun the branch and working copy of another one, in their present state. The caller
+     * copies what no commit holds.
+     * @returns false when the other session has not begun either.
      */
     async fork(from: WorkOfProject, to: WorkOfProject, signal?: AbortSignal): Promise<boolean> {
       const { project_id } = from;
@@ -134,7 +135,10 @@ export function createWorkspaces(deps: WorkspacesDeps) {
         .map(async (project_id) => (await worktreesOf(project_id)).map((id) => ({ id, project_id })));
       return (await Promise.all(all)).flat();
     },
-    /** Removes all that a deleted run or session has on disk: its folder, its branch, its marks. Objects stay until `repack`. Idempotent. */
+    /**
+     * Removes everything that a deleted run or session has on disk: its folder, its branch, its marks. Objects stay
+     * until `repack`. Idempotent.
+     */
     async erase(work: WorkOfProject): Promise<void> {
       const { id, project_id } = work;
       if (project_id && rows.find(project_id))
@@ -147,7 +151,7 @@ export function createWorkspaces(deps: WorkspacesDeps) {
         });
       await removeFolder(pathOf(work));
     },
-    /** Packs a project's clone and removes the objects that nothing refers to. Its runs wait meanwhile. */
+    /** Packs a project's clone and removes unreferenced objects. The project's runs wait meanwhile. */
     repack: (projectId: string, signal?: AbortSignal) =>
       deps.alone(projectId, async () => {
         if (rows.find(projectId)?.workspace_state !== "ready") return;
@@ -168,6 +172,6 @@ export function createWorkspaces(deps: WorkspacesDeps) {
   };
 }
 
-/** Nothing was committed on it, or all that was is in the branch that it was a part of. */
+/** Whether nothing was committed on the branch, or everything on it is in the branch that it was a part of. */
 const isEmpty = ({ base_commit, merged_head, joins }: WorkRow, tip: string): boolean =>
   joins === null ? merged_head === null && tip === base_commit : tip === base_commit || tip === merged_head;

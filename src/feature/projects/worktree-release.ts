@@ -1,7 +1,7 @@
 /**
- * Working copies are removed when nothing needs them any more: the run or session has ended, and so has the last execution
- * that works in its copy, and no app of it is kept to be looked at. That is checked after each end of a run, a session or a
- * preview; a sweep finds what a crash left.
+ * Removes working copies that are no longer needed: the run or session has ended, so has the last execution in the
+ * copy, and no preview of it is kept. This is checked after each end of a run, session or preview; a sweep finds what a
+ * crash left.
  */
 
 import type { Core } from "../feature.ts";
@@ -20,7 +20,7 @@ interface WorktreeReleaseDeps extends Pick<Core, "bus" | "log"> {
 export type WorktreeRelease = ReturnType<typeof createWorktreeRelease>;
 
 export function createWorktreeRelease({ bus, log, works, workspaces }: WorktreeReleaseDeps) {
-  /** A run that is restarted meanwhile gets its copy again: it is prepared after this, in the project's order. */
+  /** If a run is restarted meanwhile, it gets its copy again: that is prepared in a later turn of the project. */
   const release = async (work: WorkOfProject): Promise<void> => {
     if (works.isNeeded(work.id)) return;
     await workspaces.release(work).catch((err) => log.warn({ err, work: work.id }, "working copy not removed"));

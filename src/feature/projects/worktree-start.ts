@@ -1,4 +1,7 @@
-/** How the working copy of a run or a session is made: where its branch begins, what is fetched for it, git for its agents. */
+/**
+ * Makes the working copy of a run or session: finds where its branch begins, fetches what it needs, and gives its
+ * agents git.
+ */
 import type { Git } from "../../adapter/git.ts";
 import { conflict, expectFound, notFound, unavailable } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
@@ -18,9 +21,9 @@ export interface WorktreeStartDeps extends CopyPartsDeps, Pick<Turns, "inTurn">,
   places: WorkspacePlaces;
   /** Folder that holds one folder per project. */
   projects: string;
-  /** Brings the project's clone up to date before work that begins. @returns why that failed, null when it did not. */
+  /** Updates the project's clone before new work begins. @returns why that failed, null when it did not. */
   refresh(projectId: string, signal: AbortSignal | undefined): Promise<string | null>;
-  /** Commits of its branch that an agent's git can read; 0: agents have no git. */
+  /** Number of the branch's commits that an agent's git can read; 0: agents have no git. */
   gitDepth(): number;
 }
 
@@ -41,19 +44,22 @@ export function createWorktreeStart(deps: WorktreeStartDeps) {
     const place = placeOf(projects, id);
     await git.init({ ...place, branch: default_branch ?? "main" });
     const { commit, branch } = await git.head(place.repository);
-    // It may have got a repository to clone meanwhile: the clone replaces this one.
+    // The project may have been given a repository meanwhile: its clone replaces this new one.
     if (rows.find(id)?.workspace_state !== "none")
       throw unavailable("workspace_busy", "The project is still being cloned.");
     rows.update(id, { workspace_state: "ready", workspace_head: commit, default_branch: branch }, "workspace");
   };
-  /** Stores the commit that the diff is taken against, and why that may be old. */
+  /** Stores the commit against which the diff is taken, and a notice if that commit may be outdated. */
   const noteStart = (work: WorkOfProject, base_commit: string | null, notice: string | null) =>
     store.write(({ emit }) => {
       works.update(work.id, { base_commit, workspace_notice: notice });
       if (notice !== null) emit(activity, { ...refsOf(work), data: { title: notice } });
     });
   const baseOf = (id: string): string | null => works.find(id)?.base_commit ?? null;
-  /** Where a branch begins that another one is to take in: at that one, which is made where nothing has begun on it. */
+  /**
+   * Where the branch of a part begins: at the branch that will take it in. That branch is made first if no work has
+   * begun on it.
+   */
   async function beginAt(joins: string, projectId: string, signal: AbortSignal | undefined): Promise<string> {
     const whole = works.find(joins);
     if (!whole?.branch) throw notFound("session that this work is a part of");
@@ -70,10 +76,10 @@ export function createWorktreeStart(deps: WorktreeStartDeps) {
       return commit;
     });
   }
-  /** Where a branch begins: at its project's head, but a run may be told where. */
+  /** Where a branch begins: at the project's head, unless a run was told another commit. */
   const beginningOf = async (id: string, projectId: string): Promise<string | null> =>
     (isId("run", id) ? baseOf(id) : null) ?? (await git.head(repositoryOf(projectId))).commit;
-  /** Agents work without git rather than not at all. */
+  /** Gives the agents git. If that fails, they work without git rather than not at all. */
   const giveGit = async (work: WorkOfProject, projectId: string, branch: string, signal: AbortSignal | undefined) => {
     const depth = deps.gitDepth();
     if (depth === 0) return;
@@ -84,7 +90,7 @@ export function createWorktreeStart(deps: WorktreeStartDeps) {
       log.warn({ err, work: work.id }, "the agents of a run or session have no git");
     }
   };
-  /** The working copy on its branch, which begins here unless it has. */
+  /** Makes the working copy on its branch, and the branch if it does not exist yet. */
   async function makeWorktree(
     work: WorkOfProject,
     { project_id, branch }: { project_id: string; branch: string },

@@ -1,6 +1,6 @@
 /**
- * What an administrator changes about providers. Keys are sealed at rest; another address drops the keys that were given for
- * the former one, everybody's.
+ * Changes that administrators make to providers. Keys are sealed at rest. A new address drops all keys that were given
+ * for the former one, including people's own.
  */
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
 import type { ProviderEntry } from "../../adapter/model/providers.ts";
@@ -18,19 +18,22 @@ export interface ChangesDeps extends Pick<Core, "store" | "clock" | "sealer" | "
   catalogue: Pick<Catalogue, "provider">;
   keys: ProviderKeys;
   defaultModel: { get(): string | null; set(model: string | null, caller: Caller): void };
-  /** A new key was given, or one was removed: notifications about the old one no longer apply. */
+  /** Called when a key was set or removed: notifications about the old key no longer apply. */
   keyChanged(providerId: string, userId?: string): void;
   /** @throws Problem 404. */
   entryOf(id: string): ProviderEntry;
   get(id: string): Provider;
-  /** Models of the provider that were remembered. */
+  /** Forgets the cached models of the provider. */
   forget(id: string): void;
 }
 
 export function createProviderChanges(deps: ChangesDeps) {
   const { store, clock, audit, catalogue, keys, entryOf, get, forget } = deps;
   const [rows, userKeys] = [store.rows(table), store.rows(userProviderKeys)];
-  /** Forgets before and after, so that nothing from a failed transaction stays. */
+  /**
+   * Forgets the cached models before and after the change, so that nothing read within a failed transaction stays
+   * cached.
+   */
   const changing = <T>(id: string, change: () => T): T => {
     forget(id);
     try {
@@ -73,9 +76,15 @@ export function createProviderChanges(deps: ChangesDeps) {
   }
 
   return {
-    /** Changes what is sent; makes a `custom-*` server. @throws Problem 404 unknown, 422 bad address or key. */
+    /**
+     * Changes the given fields, and creates a `custom-*` server.
+     * @throws Problem 404 for an unknown provider, 422 for a bad address or key.
+     */
     update,
-    /** Forgets what was configured; a custom server is gone. @throws Problem 404 unknown or nothing configured. */
+    /**
+     * Removes a provider's configuration; a custom server is removed as a whole.
+     * @throws Problem 404 for an unknown provider or when nothing is configured.
+     */
     remove(id: string, caller: Caller): void {
       const entry = entryOf(id);
       changing(id, () => {
@@ -86,7 +95,7 @@ export function createProviderChanges(deps: ChangesDeps) {
         deps.keyChanged(id);
       });
     },
-    /** Remembers what a server listed. */
+    /** Stores the models that a server listed. */
     saw(id: string, models: SeenModel[]): void {
       changing(id, () => rows.update({ seen_models: models }, { id }));
     },
@@ -107,7 +116,7 @@ function assertUpdate(entry: ProviderEntry, input: ProviderUpdate, exists: boole
     throw invalidField(input.api_key ? "/api_key" : "/base_url", "The scripted model takes neither key nor address");
 }
 
-/** The row with what was sent, its keys untouched. */
+/** The row with the given fields changed. Keys stay untouched. */
 function merge(entry: ProviderEntry, row: ProviderRow | undefined, input: ProviderUpdate, at: string): ProviderRow {
   const { name, kind, base_url, enabled, models } = input;
   return {

@@ -1,4 +1,4 @@
-/** Whose key a run's model calls carry, whom they are billed to, and who is notified when a key is refused. */
+/** Whose key a run's model calls use, who is billed, and who is notified when a key is refused. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../testing/accounts.ts";
 import {
@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 
 const usage = { input: 1_200, output: 1_000, cacheRead: 200, reasoning: 50 };
-/** Two turns: a tool call and the end. */
+/** Scripts two turns: a tool call and the end. */
 const twoTurns = () =>
   metered.models.next(reply({ toolCalls: [{ name: "ls", input: { path: "." } }], usage }), reply({ ...DONE, usage }));
 const keysSent = () => metered.models.requests.map(({ headers }) => headers["authorization"]);
@@ -161,7 +161,7 @@ describe("a key that the provider refuses", () => {
     expect(first.body["dismissed_at"]).toBeString();
     expect(await dismiss(admin)).toMatchObject({ status: 200, body: first.body });
     expect(await notices(admin)).toEqual([]);
-    // Dismissed, it stays quiet while the cause lasts.
+    // A dismissed notification stays quiet while its cause lasts.
     models.next(REFUSED);
     await metered.run(pipeline, user);
     expect(await notices(admin)).toEqual([]);
@@ -201,7 +201,7 @@ test("a provider that says the prompt is too long is asked again with less", asy
     reply({ ...DONE, usage }),
   );
   const run = await metered.run(pipeline, admin);
-  // Asked again with shorter outputs, then with a summary's request, then with the summary: each a logged call.
+  // The model is asked again with shorter outputs, then for a summary, then with that summary; each call is logged.
   expect(run.status).toBe("succeeded");
   const calls = (await callsOf(run, admin)).reverse();
   expect(calls.slice(0, 3).map(({ error }) => error?.code ?? null)).toEqual([

@@ -10,7 +10,7 @@ interface KeyWatchDeps {
 const keyOf = (providerId: string): string => `provider-key:${providerId}`;
 
 export function createKeyWatch({ notify, resolve, isOpen }: KeyWatchDeps) {
-  /** Refused keys whose refusal is still recorded; saves a look-up at every call. */
+  /** Keys that were refused and not accepted since. This saves a look-up of notifications at every call. */
   const failing = new Set<string>();
   const refuse = (provider: string, userId: string | undefined, hasKey: boolean): void => {
     failing.add(`${provider}\n${userId ?? ""}`);
@@ -30,13 +30,13 @@ export function createKeyWatch({ notify, resolve, isOpen }: KeyWatchDeps) {
       if (error?.code === "provider_auth") refuse(provider, userId, key_source !== "none");
       else if (error === null && failing.delete(`${provider}\n${userId ?? ""}`)) resolve(keyOf(provider), userId);
     },
-    /** The result for a stored key of a trial of the connection. */
+    /** The result of testing the connection with a stored key. */
     tested(provider: string, refused: boolean, userId?: string): void {
       if (refused) return refuse(provider, userId, true);
       failing.delete(`${provider}\n${userId ?? ""}`);
       resolve(keyOf(provider), userId);
     },
-    /** Whether the instance's key was refused and not accepted since. */
+    /** Whether the instance's key was refused, and not accepted since. */
     isRefused: (provider: string): boolean => failing.has(`${provider}\n`) || isOpen(keyOf(provider)),
     keyChanged(providerId: string, userId?: string): void {
       failing.delete(`${providerId}\n${userId ?? ""}`);

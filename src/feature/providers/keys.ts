@@ -1,6 +1,7 @@
 /**
- * Which key and address a call to a provider uses: the user's own key, else the instance's, else the environment's.
- * A key is bound to the address that it was given for and never sent to another, however the address was changed.
+ * Finds the key and address for a call to a provider: the user's own key, else the instance's, else the environment's.
+ * A key is bound to the address for which it was given, and is never sent to another one, however the address was
+ * changed.
  */
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
 import type { ResolvedProvider } from "../../adapter/model/model-port.ts";
@@ -13,9 +14,9 @@ interface KeysDeps extends Pick<Core, "store" | "sealer"> {
   catalogue: Pick<Catalogue, "provider">;
   /** Provider keys and addresses of the environment, by variable name. */
   providerEnv: Readonly<Record<string, string>>;
-  /** Nobody logs in: work without a user uses the keys of the local user. */
+  /** Whether the server has no log-in: then work without a user uses the keys of the local user. */
   localUser: boolean;
-  /** The address to call, in its canonical spelling; undefined when it is not one. */
+  /** The address to call, in its canonical spelling; undefined when the text is no address. */
   normalizeBaseUrl(entry: ProviderEntry, given?: string): string | undefined;
 }
 
@@ -30,7 +31,7 @@ export type ProviderRow = typeof providers.$inferSelect;
 
 export type ProviderKeys = ReturnType<typeof createProviderKeys>;
 
-/** `OLLAMA_API_KEY` → `OLLAMA_BASE_URL`. */
+/** Variable of the address, from that of the key: `OLLAMA_API_KEY` → `OLLAMA_BASE_URL`. */
 const baseUrlVariable = (keyVariable: string): string => keyVariable.replace(/_API_KEY$/, "_BASE_URL");
 
 export function createProviderKeys(deps: KeysDeps) {
@@ -75,21 +76,23 @@ export function createProviderKeys(deps: KeysDeps) {
 
   return {
     resolve,
-    /** The instance's key, whether or not the provider is switched on. */
+    /**
+     * The key that everybody shares, from the settings or the environment, whether or not the provider is switched on.
+     */
     shared,
-    /** The address in force: the administrator's, else the environment's, else the provider's own. */
+    /** The address that is used: the administrator's, else the environment's, else the provider's own. */
     baseUrl,
     row,
-    /** Opens every stored key once, so that all are masked; one that cannot be opened is skipped. */
+    /** Opens every stored key once, so that all of them are masked. A key that cannot be opened is skipped. */
     openAll(): void {
       for (const { sealed_key } of [...userRows.list([]), ...rows.list([])])
         try {
           if (sealed_key) sealer.open(sealed_key);
         } catch {
-          // Reported where it is used.
+          // The error is reported when the key is used.
         }
     },
-    /** The environment sets a key or an address for it. */
+    /** Whether the environment sets a key or an address for the provider. */
     inEnvironment: (entry: ProviderEntry): boolean =>
       fromEnv(entry.envVar) !== undefined || envBaseUrl(entry) !== undefined,
   };

@@ -1,4 +1,4 @@
-/** Models on servers of one's own: the window that is really served, and what is set of each model. */
+/** Models on local servers: the context window that is really served, and the settings of single models. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createLocalModelServer, type LocalModelServer } from "../../testing/local-model-server.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
@@ -117,7 +117,7 @@ test.each([
     const chat = await said(`Second page. ${page.repeat(pages)}`);
     expect(small.requests.some(isSummary)).toBe(true);
     expect(chat.messages.at(-1)).toMatchObject({ role: "assistant", content: "Noted." });
-    // What was asked last arrived whole, with the summary before it.
+    // The last request arrived whole, with the summary before it.
     expect(small.lastRead()).toContain("Summary of the work so far");
     expect(small.lastRead()).toContain("Second page.");
     small.stop();

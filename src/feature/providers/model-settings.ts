@@ -1,4 +1,7 @@
-/** What an administrator sets of one model: one field at a time, the others and other models stay as they are. */
+/**
+ * An administrator's settings of one model. Each call changes only the given fields; other fields and other models
+ * stay.
+ */
 import type { Catalogue, CatalogueModel } from "../../adapter/model/catalogue.ts";
 import { invalidField } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -28,13 +31,13 @@ const withoutNulls = ({
   ...(typeof images === "boolean" ? { images } : {}),
 });
 
-/** Whether a provider has settings besides those of its models. */
+/** Whether the row holds settings besides those of models. */
 const holdsMore = ({ name, base_url, enabled, sealed_key }: ProviderRow): boolean =>
   name !== null || base_url !== null || sealed_key !== null || !enabled;
 
 export function createModelSettings({ catalogue, keys, providers, splitModel }: ModelSettingsDeps) {
   return {
-    /** @throws Problem 422 for a name that is none. */
+    /** @throws Problem 422 for a text that is no name of a model. */
     set({ model, ...fields }: ModelUpdate, caller: Caller): CatalogueModel & { provider: string } {
       const parts = splitModel(model);
       const entry = parts && catalogue.provider(parts.provider);
@@ -49,12 +52,12 @@ export function createModelSettings({ catalogue, keys, providers, splitModel }: 
       const isIt = ({ id }: StoredModel) => id === name || id === model;
       const row = keys.row(provider);
       const stored = row?.models ?? [];
-      // Null forgets a field, so that what the table or the server says counts again.
+      // Null removes a field, so that the value from the price table or the server applies again.
       const merged: StoredModel = { ...stored.find(isIt), ...withoutNulls(fields), id: name };
       for (const [field, value] of Object.entries(fields)) if (value === null) Reflect.deleteProperty(merged, field);
       const others = stored.filter((one) => !isIt(one));
       const models = Object.keys(merged).length === 1 ? others : [...others, merged];
-      // A local server with a row counts as set up: one that holds nothing any more goes, and none is made for nothing.
+      // A row makes a local server count as set up. So an empty row is removed, and none is made without a setting.
       if (models.length > 0 || (row && holdsMore(row))) providers.update(provider, { models }, caller);
       else if (row) providers.remove(provider, caller);
       return { ...catalogue.info(model), name, provider };

@@ -1,4 +1,4 @@
-/** Model providers as the API shows them: keys masked, models with what is known about them. */
+/** Model providers as the API shows them: keys are masked, and models come with what is known about them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull } from "../../core/schema.ts";

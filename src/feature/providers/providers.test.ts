@@ -107,7 +107,8 @@ describe("providers", () => {
     });
     expect(await tryIt("custom-away", { base_url: hop.url.origin, api_key: KEY })).toMatchObject({ ok: false });
     expect(far.requests).toEqual([]);
-    // Its own address, which is vLLM's default as well: without a key, with one, and where none is asked for.
+    // This is Skep's own address, which is also vLLM's default: without a key, with a key, and on a server that needs
+    // none.
     const list = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ items: [] }) });
     for (const [base_url, api_key] of [[server.url], [server.url, KEY], [list.url.origin]] as const)
       expect(await tryIt("vllm", { base_url, ...(api_key ? { api_key } : {}) })).toMatchObject({
@@ -197,7 +198,7 @@ describe("A8: a stored key goes to no other address", () => {
     expect(both.body.masked_key).toBe("sk-i…nary");
     await tryIt("openai");
     expect(keysSent()).toEqual([`Bearer ${KEY}`]);
-    // The same address in another spelling is the same address.
+    // Another spelling of the same address keeps the key.
     const same = await call<Provider>("PUT", `${PROVIDERS}/openai`, { base_url: `${models.origin}/v1/` });
     expect(same.body.masked_key).toBe("sk-i…nary");
     await call("DELETE", `${PROVIDERS}/openai`);

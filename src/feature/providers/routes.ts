@@ -1,4 +1,7 @@
-/** /v1/settings/providers…, /v1/settings/user-providers… and /v1/models. No key in any answer but the engine's. */
+/**
+ * `/v1/settings/providers…`, `/v1/settings/user-providers…` and `/v1/models`. Only the engine's token gets answers with
+ * plain keys.
+ */
 
 import { Type as t } from "@sinclair/typebox";
 import type { ModelWindows } from "../../adapter/model/window-advice.ts";

@@ -1,4 +1,4 @@
-/** Providers as they are configured, and what can be called with them. Keys are answered masked. */
+/** Configured providers, and the models that can be called. Keys are masked in answers. */
 
 import type { Catalogue, ModelOverride } from "../../adapter/model/catalogue.ts";
 import type { ProviderEntry } from "../../adapter/model/providers.ts";
@@ -17,14 +17,15 @@ import type { Provider, ProviderKey, ProviderModel } from "./model.ts";
 interface ProvidersDeps extends Omit<ChangesDeps, "entryOf" | "get" | "forget"> {
   catalogue: Pick<Catalogue, "provider" | "providers" | "models">;
   splitModel(model: string): { provider: string; name: string } | undefined;
-  /** Whether the provider refused the instance's key when it was last used. */
+  /** Whether the provider refused the instance's key at its last use. */
   isRefused(providerId: string): boolean;
 }
 
 export type Providers = ReturnType<typeof createProviders>;
 
 /**
- * Administrators' entries for the catalogue. Of a server that is in no price table, its own figures count too.
+ * Administrators' entries for the catalogue. For a provider that is missing from the price table, the figures that its
+ * server gives are used as well.
  * @param isTabled whether the provider's models are in the price table.
  */
 export function providerOverrides(
@@ -35,7 +36,7 @@ export function providerOverrides(
     "SELECT models, seen_models FROM providers WHERE id = ?",
   );
   const last = new Map<string, { models: string; seen_models: string; overrides: readonly ModelOverride[] }>();
-  /** Asked several times for each call: read again only where the rows say something else. */
+  /** Called several times per model call, so the row is parsed again only when it has changed. */
   return (providerId) => {
     const row = query.get(providerId);
     if (!row) return [];
@@ -60,10 +61,10 @@ export function providerOverrides(
   }
 }
 
-/** Providers whose entries are kept as they were read. */
+/** Most providers whose parsed entries are cached. */
 const REMEMBERED = 50;
 
-/** What a server says of a model, as an entry in which nothing was set. */
+/** A model's data from its server, in the form of an entry without settings. */
 const overrideOf = ({ context_window, tools, reasoning, images, ...model }: SeenModel): ModelOverride => ({
   ...model,
   served_window: context_window,
@@ -72,7 +73,7 @@ const overrideOf = ({ context_window, tools, reasoning, images, ...model }: Seen
   images: images ?? undefined,
 });
 
-/** How far back uses are shown. */
+/** Age up to which a provider's last use is shown. */
 const USED_MS = 90 * DAY_MS;
 
 export function createProviders(deps: ProvidersDeps) {
@@ -89,7 +90,10 @@ export function createProviders(deps: ProvidersDeps) {
     return [...catalogue.providers(), ...custom.filter((entry) => entry !== undefined)];
   };
   const known = new Map<string, { until: number; models: ProviderModel[] }>();
-  /** Hundreds of look-ups in the price table: remembered until something about the provider changes. */
+  /**
+   * Models of a provider. A list takes hundreds of look-ups in the price table, so it is cached until the provider
+   * changes or a while has passed.
+   */
   const modelsOf = (id: string): ProviderModel[] => {
     const found = known.get(id);
     if (found && found.until > clock.now()) return found.models;
@@ -124,7 +128,7 @@ export function createProviders(deps: ProvidersDeps) {
       env_var: entry.envVar,
     };
   };
-  /** Days of the last calls, by provider; from the days' totals, which are few, and not from the calls. */
+  /** Day of the last call, by provider. It is read from the daily totals, which are few, and not from the calls. */
   const daysUsed = (): Map<string, string> => {
     const since = timestamp(clock.now() - USED_MS).slice(0, 10);
     const rows = store
@@ -149,7 +153,7 @@ export function createProviders(deps: ProvidersDeps) {
     },
     /** @throws Problem 404. */
     get,
-    /** Keys in force; plaintext only for the engine's token, and audited. */
+    /** Keys in use. Only the engine's token gets them in plain text, and that is audited. */
     allKeys(caller: Caller): ProviderKey[] {
       const plain = caller.kind === "engine";
       const found = entries().flatMap((entry) => {
@@ -167,7 +171,7 @@ export function createProviders(deps: ProvidersDeps) {
         });
       return found;
     },
-    /** Models of every configured provider that the caller can use. */
+    /** Models of every provider that the caller can use. */
     usableModels: (userId: string | undefined): (ProviderModel & { provider: string })[] =>
       entries().flatMap((entry) => {
         const row = keys.row(entry.id);
@@ -178,14 +182,17 @@ export function createProviders(deps: ProvidersDeps) {
     anyConfigured: (): boolean =>
       entries().some((entry) => entry.kind !== "scripted" && isConfigured(entry, keys.row(entry.id))) ||
       userKeys.find() !== undefined,
-    /** Whether calls can be made, and why not. */
+    /** Whether the provider can be called, or why it cannot. */
     stateOf(id: string): "ready" | "off" | "not configured" | "key refused" | "unknown" {
       const entry = catalogue.provider(id);
       if (!entry) return "unknown";
       const { enabled, configured, key_refused } = present(entry);
       return !enabled ? "off" : !configured ? "not configured" : key_refused ? "key refused" : "ready";
     },
-    /** What is wrong with the name of a model, for a person; undefined for one that can be called, or may be. */
+    /**
+     * What is wrong with a model's name, as text for a person; undefined for a model that can be called, or perhaps
+     * can.
+     */
     wrongModel(model: string): string | undefined {
       const { provider: id = "", name = "" } = deps.splitModel(model) ?? {};
       const entry = catalogue.provider(id);
@@ -193,7 +200,8 @@ export function createProviders(deps: ProvidersDeps) {
       const seen = keys.row(id)?.seen_models.length ?? 0;
       if (id.startsWith("custom-") && !keys.row(id))
         return `There is no provider ${id}. Add it: skep providers set ${id} --base-url URL`;
-      // What a hosted provider has changes every week, and what was never listed is not known.
+      // Nothing is known about other names: a hosted provider's models change every week, and another server may never
+      // have listed its own.
       if (entry.priceId !== undefined || seen === 0) return undefined;
       const names = modelsOf(id).map((one) => one.id);
       if (names.some((one) => one === model || one === `${model}:latest`)) return undefined;
@@ -203,5 +211,5 @@ export function createProviders(deps: ProvidersDeps) {
   };
 }
 
-/** Prices may change with the day. */
+/** Models are cached only this long, because prices may change with the day. */
 const MODELS_KEPT_MS = 600_000;

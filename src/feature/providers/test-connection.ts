@@ -1,4 +1,4 @@
-/** Trying a provider: does it answer with this key, and which models does it list now. */
+/** Tests a provider: does it answer with this key, and which models does it list now? */
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
 import type { Endpoint } from "../../adapter/model/endpoint.ts";
 import type { ProviderEntry } from "../../adapter/model/providers.ts";
@@ -8,7 +8,7 @@ import { assertBaseUrl } from "./base-url.ts";
 import type { ProviderKeys } from "./keys.ts";
 import type { ProviderModel, ProviderTest } from "./model.ts";
 
-/** Never throws, bounded in time, and names no key in its error. */
+/** Lists the models. It never throws, is bounded in time, and its error contains no key. */
 type ListModels = (
   endpoint: Endpoint,
 ) => Promise<{ ok: boolean; models: SeenModel[]; latency_ms: number; error?: string; keyRefused?: boolean }>;
@@ -19,11 +19,11 @@ interface ConnectionDeps {
   listModels: ListModels;
   normalizeBaseUrl(entry: ProviderEntry, given?: string): string | undefined;
   saw(id: string, models: SeenModel[]): void;
-  /** The result of a trial with a stored key. */
+  /** Receives the result of a test with a stored key. */
   tested(providerId: string, refused: boolean, userId?: string): void;
 }
 
-/** To be tried instead of what is stored. A stored key is never sent to an address given here. */
+/** Values to test instead of the stored ones. A stored key is never sent to an address given here. */
 interface Tried {
   api_key?: string | undefined;
   base_url?: string | undefined;

@@ -1,4 +1,7 @@
-/** People's own provider keys: used before the instance's for what they start, seen by nobody, administrators included. */
+/**
+ * People's own provider keys. They take precedence over the instance's keys for work that the person starts. Nobody
+ * else sees them, not even administrators.
+ */
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
 import { timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
@@ -39,7 +42,7 @@ export function createUserKeys({ store, clock, sealer, audit, catalogue, keys, k
       const own = rows.list([{ user_id: personOf(caller) }], { order: "provider_id" });
       return pageOfArray(own.map(present), page, (key) => key.provider);
     },
-    /** @throws Problem 404 unknown provider, 422 one that takes no key. */
+    /** @throws Problem 404 for an unknown provider, 422 for a provider that takes no key. */
     set(provider_id: string, apiKey: string, caller: Caller): UserKey {
       const user_id = personOf(caller);
       const entry = catalogue.provider(provider_id);
@@ -57,7 +60,7 @@ export function createUserKeys({ store, clock, sealer, audit, catalogue, keys, k
         return present(row);
       });
     },
-    /** @throws Problem 404 when there is none. */
+    /** @throws Problem 404 when the caller has no key for the provider. */
     remove(provider_id: string, caller: Caller): void {
       const user_id = personOf(caller);
       store.write(() => {

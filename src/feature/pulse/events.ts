@@ -1,4 +1,4 @@
-/** What happens to routines of agents. */
+/** Events of routines. */
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
 import { oneOf, Time } from "../../core/schema.ts";

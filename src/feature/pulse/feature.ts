@@ -55,7 +55,8 @@ export const pulse = defineFeature(
       timeoutOf: (agentId) => agents.ready(agentId).settings.timeout_seconds,
     });
     sessions.own("pulse", ticks.owner);
-    // A copy of another instance leaves its routines to that one; activated, it has missed their times like a server that was off.
+    // While this server is a copy of another instance, it leaves routines to that instance. Once activated, it treats
+    // their past times as missed, like a server that was off.
     const changed = clockwork.add({
       ...ticks.due,
       nextAt: () => (deps.standby.since() === null ? ticks.due.nextAt() : null),

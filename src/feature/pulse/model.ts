@@ -1,4 +1,4 @@
-/** Routines of agents: what they do, when, and the result. */
+/** Routines of agents as the API shows them: what they do, when, and with what result. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { DAY_SECONDS } from "../../core/clock.ts";
 import { DAYS } from "../../core/schedule.ts";
@@ -76,7 +76,7 @@ export type RoutineCreate = Static<typeof RoutineCreate>;
 export const RoutineUpdate = t.Partial(RoutineCreate);
 export type RoutineUpdate = Static<typeof RoutineUpdate>;
 
-/** When a routine would be due, before it is saved. */
+/** A schedule whose next times are previewed before it is saved. */
 export const SchedulePreviewBody = t.Object({
   schedule: Schedule,
   timezone: choices.timezone,

@@ -1,19 +1,19 @@
-/** What keeps a routine from running: asked at every tick, since rights, agents and projects change meanwhile. */
+/** Finds what keeps a routine from running. It is checked at every tick, because rights, agents and projects change. */
 import { isProblem, type Problem } from "../../core/errors.ts";
 import type { Reason } from "./model.ts";
 import type { PulseStore, RoutineRow } from "./store.ts";
 
 interface ObstaclesDeps {
   rows: Pick<PulseStore, "isActive" | "live">;
-  /** @throws Problem 404 unknown, 409 `agent_broken`, `agent_disabled`. */
+  /** @throws Problem 404 for an unknown agent, 409 `agent_broken`, `agent_disabled`. */
   agentReady(id: string): { settings: { pulse_enabled: boolean } };
-  /** False also for one in which that account may not start work. Null: no account. */
+  /** Whether that account may start work in the project; false for an unknown project. Null: no account. */
   mayWorkIn(project: string, userId: string | null): boolean;
-  /** What is wrong with the name of a model; undefined for one that can be called. */
+  /** What is wrong with a model's name; undefined for a model that can be called. */
   wrongModel(id: string): string | undefined;
-  /** A sentence when the budget of that agent or user is used up. */
+  /** A sentence if the budget of that agent or user is used up; otherwise undefined. */
   overdrawn(agentId: string, userId: string | undefined): string | undefined;
-  /** Why the files of that user's runs and chats leave no room for more work; undefined: they do. */
+  /** Why the files of that user's runs and chats leave no room for more work; undefined while they do. */
   fullWorkspaces(userId: string | null): Problem | undefined;
 }
 
@@ -40,7 +40,7 @@ export function createObstacles(deps: ObstaclesDeps) {
     return reason("owner_inactive", "The account that it works for is switched off or gone.");
   }
   return {
-    /** Everything except schedule and budget: cheap enough for lists. */
+    /** Checks everything except running ticks, budget and disk space. Cheap enough for lists. */
     standing(routine: RoutineRow, cause: "schedule" | "manual"): Reason | undefined {
       const { project_id, model } = routine;
       const found = ofOwner(routine) ?? ofAgent(routine, cause);
@@ -54,7 +54,7 @@ export function createObstacles(deps: ObstaclesDeps) {
         return reason("model_missing", `No provider has the model ${model}. Choose another, or none.`);
       return undefined;
     },
-    /** Checked only when it is about to run. */
+    /** Checks what matters only when the routine is about to run. */
     now(routine: RoutineRow): Reason | undefined {
       const { id, agent_id, user_id, max_concurrent } = routine;
       const live = deps.rows.live(id).length;

@@ -1,8 +1,8 @@
-/** What an agent reads when one of its routines is due. */
+/** The prompt of an agent when one of its routines is due. */
 import { timestamp } from "../../core/clock.ts";
 import type { OpenTask, RoutineRow } from "./store.ts";
 
-/** @param due ms since the epoch. @param tasks the agent's own, as many as are shown. */
+/** @param due ms since the epoch. @param tasks the agent's own open tasks to show. */
 export function promptOf(
   { name, instructions, timezone }: RoutineRow,
   due: number,
@@ -26,7 +26,7 @@ export function promptOf(
 }
 
 function listOf(tasks: readonly OpenTask[]): string {
-  // Words that nobody has confirmed are in no prompt: list_my_tasks shows them, marked.
+  // Unconfirmed outside text never goes into a prompt. The tool list_my_tasks shows such titles, marked as such.
   const lines = tasks.map(({ task_id, title, status, priority, project, outside }) =>
     JSON.stringify({
       task_id,

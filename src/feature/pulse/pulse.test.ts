@@ -23,7 +23,7 @@ async function started({ model = createHandModel(), begin = "2026-11-22T09:30:00
   const idle = "---\nname: Idle\n---\nYou rest.";
   const rig = await rigs.started({ pipelines: {}, agents: { worker: agent, idle }, models: model, clock, env });
   const pulse = () => rig.services.pulse;
-  /** Some at a time, as the clockwork calls it. */
+  /** Runs what is due in several passes, as the clockwork does. */
   const runDue = () => {
     const { due } = pulse();
     while ((due.nextAt() ?? Number.POSITIVE_INFINITY) <= now) due.run(() => {});
@@ -35,12 +35,12 @@ async function started({ model = createHandModel(), begin = "2026-11-22T09:30:00
     model,
     add,
     pulse,
-    /** Moves the clock and does what is due then. */
+    /** Moves the clock and runs what is due then. */
     async goTo(time: string) {
       now = Date.parse(time);
       runDue();
     },
-    /** The server was down until then. */
+    /** Acts as if the server was down until then. */
     async backAt(time: string) {
       now = Date.parse(time);
       await rig.restart();
@@ -197,7 +197,7 @@ describe("a tick that does not run says why", () => {
       ["12:00", "missed", "server_down"],
     ]);
     expect(sessions()).toBe(1);
-    // None of the missed times has an event.
+    // Missed times have no events.
     const skips = rig.events().filter(({ kind }) => kind === "pulse_skipped");
     expect(skips.map(({ data }) => [data["name"], data["due_at"]])).toEqual([
       ["Hourly", "2026-11-22T10:00:00.000Z"],
@@ -313,9 +313,9 @@ describe("a change", () => {
     expect(change({ enabled: false }).next_run_at).toBeNull();
     await goTo("2026-11-22T13:00:00Z");
     expect(ticks(id)).toHaveLength(1);
-    // What was not planned meanwhile is not caught up.
+    // Times while the routine was switched off are not caught up.
     expect(change({ enabled: true }).next_run_at).toBe("2026-11-22T13:20:00.000Z");
-    // A new name leaves the plan alone.
+    // A new name does not change the plan.
     expect(change({ name: "Other" }).next_run_at).toBe("2026-11-22T13:20:00.000Z");
     expect(get(id)).toMatchObject({ name: "Other", instructions: "Look at the inbox" });
   });

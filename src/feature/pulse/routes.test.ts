@@ -94,7 +94,7 @@ describe("over the API", () => {
     expect((await call<List<PulseRoutine>>("GET", "")).body.items).toEqual([made.body]);
     expect((await call<List<PulseRoutine>>("GET", "?agent_id=lead")).body.items).toEqual([]);
 
-    // Due in half an hour: not while this runs.
+    // The routine is due in half an hour, so not while this test runs.
     const schedule = { every_minutes: 60, offset_minutes: (Math.floor(Date.now() / 60_000) + 30) % 60 };
     const changed = await call("PUT", `/scribe/${id}`, { schedule, description: "Looks" });
     expect(changed).toMatchObject({ status: 200, body: { schedule, name: "Look" } });
@@ -217,7 +217,7 @@ test("a server that is killed while a routine is due runs it once, and records w
     let server = await open();
     const config = await server.request("PUT", "/v1/agents/scribe/config", { body: { pulse_enabled: true } });
     expect(config.status).toBe(200);
-    // Due half an hour ago and in half an hour: no hour begins while this runs.
+    // The routine was due half an hour ago and is due in half an hour, so no time passes while this test runs.
     const due = Math.floor(Date.now() / 60_000) - 30;
     const body = { ...LOOK, schedule: { every_minutes: 60, offset_minutes: due % 60 } };
     const { id } = (await server.request<PulseRoutine>("POST", `${ROUTES}/scribe`, { body })).body;

@@ -1,4 +1,4 @@
-/** /v1/pulse-routines. */
+/** `/v1/pulse-routines`: routines, which the API calls pulses. */
 
 import { Type as t } from "@sinclair/typebox";
 import { listOf, PageQuery, pageOf, pagesOf } from "../../http/list.ts";
@@ -88,7 +88,7 @@ export function pulseRoutes(pulses: Pulses) {
   ]);
 }
 
-/** A routine's ticks: started by hand, listed, ended. */
+/** Operations on a routine's ticks: start one by hand, list them, end one. */
 function tickRoutes(pulses: Pulses) {
   return operations("routines", [
     operation("triggerPulseRoutine", "POST /v1/pulse-routines/:agent_id/:id/trigger", {

@@ -1,4 +1,4 @@
-/** The ticks of routines, as people ask for them: listed, started by hand, ended. */
+/** People's access to ticks of routines: list them, start one by hand, end one. */
 import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -16,9 +16,12 @@ export interface RoutineTicksDeps extends Pick<Core, "store" | "clock"> {
   rows: PulseStore;
   ticks: Pick<Ticks, "trigger">;
   sessions: Pick<Sessions, "end">;
-  /** @throws Problem 404 unknown or another user's. */
+  /** @throws Problem 404 for an unknown routine or another user's. */
   find(agentId: string, id: string, caller: Caller): RoutineRow;
-  /** @param found routines of the agent that the caller sees. @throws Problem 404 where there is no such agent either. */
+  /**
+   * @param found number of the agent's routines that the caller sees.
+   * @throws Problem 404 when that is 0 and there is no such agent.
+   */
   assertKnown(agentId: string, found: number): void;
 }
 
@@ -37,10 +40,10 @@ export function createRoutineTicks(deps: RoutineTicksDeps) {
     reason: reason_code === null ? null : { code: reason_code, message: reason ?? "" },
   });
   return {
-    /** Starts it now. @throws Problem 409 with what keeps it from running. */
+    /** Starts a tick now. @throws Problem 409 with what keeps the routine from running. */
     trigger: (agentId: string, id: string, caller: Caller): PulseTick =>
       store.write(() => presentTick(deps.ticks.trigger(find(agentId, id, caller)))),
-    /** Its ticks, newest first. */
+    /** The routine's ticks, newest first. */
     ticks(agentId: string, id: string, page: Page, caller: Caller): ListAnswer<PulseTick> {
       find(agentId, id, caller);
       const found = rows.ticks(id, keyAfter(page), page.limit + 1);
@@ -48,7 +51,7 @@ export function createRoutineTicks(deps: RoutineTicksDeps) {
     },
     tick: (agentId: string, id: string, tickId: string, caller: Caller): PulseTick =>
       presentTick(findTick(agentId, id, tickId, caller)),
-    /** Ends a tick's work. @throws Problem 409 when it has ended. */
+    /** Ends a tick's work. @throws Problem 409 when the tick has ended. */
     cancel: (agentId: string, id: string, tickId: string, caller: Caller): PulseTick =>
       store.write(() => {
         const { session_id, finished_at } = findTick(agentId, id, tickId, caller);
@@ -56,7 +59,10 @@ export function createRoutineTicks(deps: RoutineTicksDeps) {
         sessions.end(session_id);
         return presentTick(rows.tick(tickId)!);
       }),
-    /** Past and future ticks, oldest first. @param span RFC 3339; a day back and a day ahead when absent. */
+    /**
+     * Past and future ticks of an agent's routines, oldest first.
+     * @param span RFC 3339; a day back and a day ahead when absent.
+     */
     timeline(
       agentId: string,
       span: { from?: string | undefined; to?: string | undefined },

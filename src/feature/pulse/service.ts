@@ -1,4 +1,4 @@
-/** Routines of agents, each with an owner: created, changed, started by hand, handed over. */
+/** Routines of agents. Each has an owner; they can be created, changed, started by hand and handed over. */
 import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -19,19 +19,19 @@ import type { RoutineRow } from "./store.ts";
 interface PulsesDeps extends Omit<RoutineTicksDeps, "find" | "assertKnown"> {
   obstacles: Pick<Obstacles, "standing">;
   agentExists(id: string): boolean;
-  /** False also for one that they do not see. */
+  /** Whether the project exists; false also for a project that the asker does not see. */
   projectExists(id: string, asker: Asker): boolean;
-  /** What is wrong with the name of a model; undefined for one that can be called. */
+  /** What is wrong with a model's name; undefined for a model that can be called. */
   wrongModel(id: string): string | undefined;
-  /** All tools that there are. */
+  /** Names of all tools. */
   toolNames(): string[];
-  /** A routine's next time has changed. */
+  /** Called when a routine's next time has changed. */
   changed(): void;
 }
 
 export type Pulses = ReturnType<typeof createPulses>;
 
-/** Times that a preview shows. */
+/** Number of times that a preview shows. */
 const PREVIEWED = 10;
 const ID = /^pls_[0-9a-z]{26}$/;
 
@@ -59,7 +59,7 @@ export function createPulses(deps: PulsesDeps) {
   const assertAgent = (id: string): void => {
     if (!deps.agentExists(id)) throw notFound("agent");
   };
-  /** An agent's routines stay reachable when its file is gone. */
+  /** @throws Problem 404 for an unknown agent, unless routines were found: they outlive the agent's file. */
   const assertKnown = (agentId: string, found: number): void => {
     if (found === 0) assertAgent(agentId);
   };
@@ -84,16 +84,19 @@ export function createPulses(deps: PulsesDeps) {
   };
 
   return {
-    /** The caller's own, an administrator's all; of one agent or of all. @throws Problem 404 unknown agent. */
+    /**
+     * The caller's own routines, or all for an administrator; of one agent or of all agents.
+     * @throws Problem 404 for an unknown agent.
+     */
     list(agentId: string | undefined, page: Page, caller: Caller): ListAnswer<PulseRoutine> {
       if (page.after !== null && !ID.test(page.after)) throw badCursor();
       const found = rows.page(agentId, page, caller);
       if (agentId !== undefined) assertKnown(agentId, found.length);
       return listAnswer(found, page, ({ id }) => id, present);
     },
-    /** @throws Problem 404 unknown or another user's. */
+    /** @throws Problem 404 for an unknown routine or another user's. */
     get: (agentId: string, id: string, caller: Caller): PulseRoutine => present(find(agentId, id, caller)),
-    /** @throws Problem 404 unknown agent, 409 same name or too many, 422. */
+    /** @throws Problem 404 for an unknown agent, 409 when the name is taken or there are too many, 422. */
     create: (agentId: string, input: RoutineCreate, caller: Caller): PulseRoutine =>
       store.write(() => {
         assertAgent(agentId);
@@ -148,7 +151,7 @@ export function createPulses(deps: PulsesDeps) {
         emit(row, "updated");
         return present(row);
       }),
-    /** The next times of a schedule that is not saved. @throws Problem 404 unknown agent, 422. */
+    /** The next times of a schedule that is not saved. @throws Problem 404 for an unknown agent, 422. */
     preview(agentId: string, { schedule, timezone = "UTC", blackouts = [] }: SchedulePreviewBody): SchedulePreview {
       assertAgent(agentId);
       const plan = checkedPlan({ schedule, timezone, blackouts }, clock.now());
@@ -157,7 +160,7 @@ export function createPulses(deps: PulsesDeps) {
         times.push({ at: timestamp(at), blackout: plan.isBlackedOut(at) });
       return { times };
     },
-    /** Its running work is ended. */
+    /** Removes a routine and ends its running work. */
     remove: (agentId: string, id: string, caller: Caller): void =>
       store.write(() => {
         const row = find(agentId, id, caller);
@@ -166,10 +169,10 @@ export function createPulses(deps: PulsesDeps) {
         emit(row, "deleted");
       }),
     ...createRoutineTicks({ ...deps, find, assertKnown }),
-    /** In the transaction that deletes the user. */
+    /** Passes a deleted user's routines on to the heir. Joins the deleting transaction. */
     handOver(from: string, to: string | null): void {
       for (const row of rows.ofUser(from)) {
-        // Its instructions are another person's: they do not act for the heir before the heir agrees.
+        // It stops: another person's instructions must not act for the heir before the heir agrees.
         endWork(row.id);
         let name = row.name;
         for (let copy = 2; rows.isTaken(row.agent_id, to, name, row.id); copy++) name = `${row.name} (${copy})`;

@@ -14,7 +14,7 @@ export type PulseStore = ReturnType<typeof createPulseStore>;
 
 const visible = (caller: Caller): Condition => readable(caller, WHOSE.pulse_routines);
 
-/** Where a list of ticks goes on. */
+/** Position in a list of ticks from which it continues. */
 interface Place {
   due: number;
   id: string;
@@ -25,7 +25,7 @@ export function createPulseStore({ rows: rowsOf, statement }: Pick<Store, "rows"
   const [people, done] = [rowsOf(users), rowsOf(executions)];
   return {
     routine: (id: string): RoutineRow | undefined => rows.find({ id }),
-    /** In the order of creation. One more than the page holds when there is a next one. */
+    /** Routines in the order of their creation. Holds one more than the page when there is a next page. */
     page: (agentId: string | undefined, page: Page, caller: Caller): RoutineRow[] =>
       rows.list([visible(caller), { agent_id: agentId }, above("id", page)], { order: "id", limit: page.limit + 1 }),
     ofAgent: (agentId: string, caller: Caller): RoutineRow[] => rows.list([visible(caller), { agent_id: agentId }]),
@@ -45,7 +45,7 @@ export function createPulseStore({ rows: rowsOf, statement }: Pick<Store, "rows"
     due: (now: number, most: number): RoutineRow[] =>
       rows.list([["planned_at <= ?", now]], { order: "planned_at", limit: most }),
     planned: (): RoutineRow[] => rows.list([["planned_at IS NOT NULL"]]),
-    /** Whether it was due at that time already. */
+    /** Whether the routine already has a scheduled tick of that time. */
     hasTick: (routineId: string, due: number): boolean =>
       statement("SELECT 1 FROM pulse_ticks WHERE routine_id = ? AND due_at = ? AND cause = 'schedule'").get([
         routineId,
@@ -60,7 +60,7 @@ export function createPulseStore({ rows: rowsOf, statement }: Pick<Store, "rows"
       const earlier: Condition = before && ["(due_at, id) < (?, ?)", before.due, before.id];
       return tickRows.list([{ routine_id: routineId }, earlier], { order: "due_at DESC, id DESC", limit: most });
     },
-    /** Of several routines between two times, oldest first. */
+    /** Ticks of several routines between two times, oldest first. */
     past(
       routineIds: readonly string[],
       { from, to, after }: { from: number; to: number; after: Place | undefined },
@@ -73,9 +73,9 @@ export function createPulseStore({ rows: rowsOf, statement }: Pick<Store, "rows"
     live: (routineId: string): TickRow[] => tickRows.list([{ routine_id: routineId, finished_at: null }]),
     insertTick: tickRows.add,
     updateTick: (id: string, change: Partial<TickRow>): void => void tickRows.update(change, { id }),
-    /** The result of the session's work. */
+    /** The newest result of the session's work. */
     resultOf: (sessionId: string) => done.list([{ session_id: sessionId }], { order: "id DESC", limit: 1 })[0],
-    /** Undefined for a user that does not exist. */
+    /** Whether the account is active; undefined for a user that does not exist. */
     isActive: (userId: string): boolean | undefined => people.find({ id: userId })?.active,
     /** The agent's open tasks in all projects, the most urgent first. */
     openTasks: (agentId: string, most: number): OpenTask[] =>
@@ -96,6 +96,6 @@ export interface OpenTask {
   priority: string;
   project: string;
   project_id: string;
-  /** Why its words may be outside text; null: they are not. */
+  /** Why the task's text may be outside text; null when it is not. */
   outside: string | null;
 }

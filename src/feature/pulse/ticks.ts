@@ -1,6 +1,6 @@
 /**
- * What happens when a routine is due. A tick's row, the session and its execution, and the time of the next tick are one
- * transaction: a crash leaves either all of it or a routine that is still due.
+ * Runs routines that are due. A tick's row, its session and execution, and the time of the next tick are one
+ * transaction: a crash leaves all of them, or a routine that is still due.
  */
 import { timestamp } from "../../core/clock.ts";
 import { conflict } from "../../core/errors.ts";
@@ -22,13 +22,15 @@ interface TicksDeps extends Pick<Core, "store" | "clock"> {
   obstacles: Obstacles;
   /** Masks the secrets in a text. */
   mask(text: string): string;
-  /** Seconds that the agent's work may take. */
+  /** Default time limit of the agent's work, seconds. */
   timeoutOf(agentId: string): number;
 }
 
 export type Ticks = ReturnType<typeof createTicks>;
 
-/** Routines, and ms of work, per pass; the rest follow when other work has had its turn. */
+/**
+ * Most routines per pass, and ms of work after which a pass ends. The rest follows after other work has had its turn.
+ */
 const AT_ONCE = 50;
 const AT_ONCE_MS = 8;
 const SUMMARY_CHARACTERS = 4_000;
@@ -56,7 +58,10 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
     });
   }
   const isLate = (due: number): boolean => clock.now() - due > LIMITS.tickLateMs;
-  /** Times long past get rows and no events, so that a server that was down does not start with a burst of events. */
+  /**
+   * Records a tick as skipped. Times long past cause no event, so that a server that was down does not start with a
+   * burst of events.
+   */
   function leaveOut(tx: WriteTx, routine: RoutineRow, tick: Tick, { code, message }: Reason): void {
     const row = add(routine, tick, { status: "skipped", reason_code: code, reason: message, finished_at: now() });
     if (isLate(tick.due) && !tick.caughtUp) return;
@@ -82,19 +87,21 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
     return row;
   }
 
-  /** Times at which it was due and did not run, oldest first: the newest of them when there are too many. */
+  /**
+   * Times at which the routine was due and did not run, oldest first. If there are too many, only the newest of them.
+   */
   function owed(plan: Plan, routine: RoutineRow): number[] {
     const found: number[] = [];
     let at = plan.last(clock.now());
     while (at !== null && at >= routine.planned_at! && found.length < LIMITS.ticksMissed) {
-      // It is there when the machine's clock was set back.
+      // The tick may exist already if the machine's clock was set back.
       if (!rows.hasTick(routine.id, at)) found.unshift(at);
       at = plan.last(at - 1);
     }
     return found;
   }
 
-  /** The newest tick runs, late or not; those before it are recorded as missed. */
+  /** Runs the newest due tick, even if it is late, and records the earlier ones as missed. */
   function tick(routine: RoutineRow): void {
     const plan = planOf(routine);
     store.write((tx) => {
@@ -113,7 +120,7 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
       rows.update(routine.id, { planned_at: plan.next(clock.now()) });
     });
   }
-  /** A clock that was wrong and was set back has left plans for a time that is far away. */
+  /** Corrects plans that lie too far ahead because the machine's clock was wrong and then set back. */
   function replan(): void {
     for (const routine of rows.planned()) {
       const next = planOf(routine).next(clock.now());
@@ -124,9 +131,9 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
     obstacles.standing(routine, cause) ?? obstacles.now(routine);
 
   return {
-    /** Plans again what is planned for later than its next time. */
+    /** Plans routines again whose planned time is later than their next time. */
     replan,
-    /** For the clockwork: does what is due. */
+    /** Handles due routines, for the clockwork. */
     due: {
       name: "pulses",
       nextAt: rows.nextDue,
@@ -140,19 +147,19 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
           try {
             tick(routine);
           } catch (error) {
-            // One routine that fails does not keep the others waiting.
+            // A routine that fails does not hold up the others.
             failure ??= error;
           }
           if (clock.monotonic() > until) break;
         }
-        // One that failed is still due: it is tried again a second later, with the rest.
+        // A failed routine is still due, so it is tried again a second later, together with the rest.
         if (failure !== undefined) throw failure;
         if (done < due.length || due.length === AT_ONCE) again();
       },
     },
-    /** Follows the sessions of routines. */
+    /** Reacts to starts and ends of the routines' sessions. */
     owner: createTickOwner({ rows, mask, now }),
-    /** Starts it now. @throws Problem 409 with what keeps it from running. */
+    /** Starts the routine now. @throws Problem 409 with what keeps it from running. */
     trigger: (routine: RoutineRow): TickRow =>
       store.write(() => {
         const why = keptBy(routine, "manual");
@@ -178,7 +185,7 @@ const refsOf = ({ agent_id, user_id, project_id }: RoutineRow, session_id?: stri
 });
 const about = ({ id, name }: RoutineRow, tick: TickRow) => ({ routine_id: id, tick_id: tick.id, name });
 
-/** What the sessions of routines say of their ticks. */
+/** Updates a tick when its session starts or ends. */
 function createTickOwner({ rows, mask, now }: Pick<TicksDeps, "rows" | "mask"> & { now(): string }): SessionOwner {
   return {
     started({ session, started_at }, tx) {

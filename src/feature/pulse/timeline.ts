@@ -1,11 +1,11 @@
-/** Ticks of an agent's routines between two times: past ones from their rows, future ones from the plans. */
+/** Ticks of an agent's routines between two times. Past ticks come from their rows, future ones from the schedules. */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { type Plan, planOf } from "../../core/schedule.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { TimelineTick } from "./model.ts";
 import type { PulseStore, RoutineRow, TickRow } from "./store.ts";
 
-/** What the items are sorted by: the time, then an id. */
+/** The sort key of items: the time, then an id. */
 interface Key {
   due: number;
   id: string;
@@ -16,7 +16,7 @@ const isAfter = (one: Key, other: Key | undefined): boolean =>
   other === undefined || one.due > other.due || (one.due === other.due && one.id > other.id);
 const inOrder = (a: Key, b: Key): number => a.due - b.due || (a.id < b.id ? -1 : 1);
 
-/** A cursor's key. @throws Problem 400 for another list's. */
+/** The key in a cursor. @throws Problem 400 for a cursor of another list. */
 export function keyAfter({ after }: Page): Key | undefined {
   if (after === null) return undefined;
   const [, due, id] = /^(\d{1,15})\|(\w{1,64})$/.exec(after) ?? [];
@@ -25,7 +25,7 @@ export function keyAfter({ after }: Page): Key | undefined {
 }
 export const keyText = ({ due, id }: Key): string => `${due}|${id}`;
 
-/** The next ticks of several routines together: always the earliest of their next ones. */
+/** Merges the next ticks of several routines in the order of time. */
 function coming(
   routines: readonly RoutineRow[],
   from: number,
@@ -67,7 +67,7 @@ function present({ due, routine, tick, plan }: Entry): TimelineTick {
 }
 
 export function createTimeline({ rows, clock }: { rows: Pick<PulseStore, "past">; clock: Clock }) {
-  /** Oldest first. */
+  /** The timeline, oldest first. */
   return (routines: readonly RoutineRow[], from: number, to: number, page: Page): ListAnswer<TimelineTick> => {
     const after = keyAfter(page);
     const most = page.limit + 1;

@@ -1,4 +1,4 @@
-/** What an agent reads when one of its routines is due. */
+/** The tool with which an agent lists its open tasks. Only sessions of routines have it. */
 import { Type as t } from "@sinclair/typebox";
 import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";

@@ -1,4 +1,4 @@
-/** Agents work again on what a person sent back. */
+/** Has agents work again on work that a person sent back. */
 import { conflict } from "../../core/errors.ts";
 import { textOf } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -14,7 +14,10 @@ interface AgainDeps {
   sessions: Pick<Sessions, "queue" | "latest" | "find">;
 }
 
-/** Between what was asked first and the guidance of this attempt; that of earlier ones is settled, or repeated in this one. */
+/**
+ * Separates the first request from this attempt's guidance. Guidance of earlier attempts is left out: it is settled, or
+ * repeated in this one.
+ */
 const ATTEMPT = "--- Another attempt ---";
 
 /** @throws Problem 409 `run_not_ended`, `session_busy`, `session_ended`, `not_sent_back`. */

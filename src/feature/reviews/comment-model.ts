@@ -1,4 +1,4 @@
-/** Comments on what a run or session changed, and sending the work back with them. */
+/** Comments on the changes of a run or session, and sending the work back with them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { orNull, Time } from "../../core/schema.ts";
 
@@ -42,7 +42,7 @@ export const CommentCreate = t.Object({
 });
 export type CommentCreate = Static<typeof CommentCreate>;
 
-/** What an agent says to a comment. */
+/** An agent's answer to a comment. */
 export const CommentAnswer = t.Object({
   comment_id: t.String({ minLength: 1, maxLength: 64, description: "As it stands before the comment: cmt_…" }),
   answer: t.String({
@@ -61,5 +61,5 @@ export const SendBack = t.Object({
   ),
 });
 export type SendBack = Static<typeof SendBack>;
-/** Sessions have no steps. */
+/** A request to send back a session, which has no steps. */
 export const SendBackMessage = t.Omit(SendBack, ["from_step"]);

@@ -1,4 +1,4 @@
-/** Comments on what runs and sessions changed, and sending the work back with them. */
+/** Comments on the changes of runs and sessions, and sending the work back with them. */
 
 import { Type as t } from "@sinclair/typebox";
 import { pageOf, pagesOf } from "../../http/list.ts";

@@ -12,7 +12,7 @@ import type { Run } from "../runs/model.ts";
 import type { RunComment } from "./comment-model.ts";
 import { type CommentRow, guidanceOf } from "./guidance.ts";
 
-/** The id that a test gives to a comment, so that the script can answer it. */
+/** The id that the test gives a comment, so that the script can answer it. */
 const KNOWN = "cmt_known";
 const SCRIPT = {
   version: 1,
@@ -49,7 +49,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** Its events so far, up to the end that is asked for. */
+/** The run's events up to its end, or its `ends`-th end. */
 async function events(id: string, ends = 1): Promise<Frame[]> {
   let seen = 0;
   const frames = framesOf<Frame>(server, `/v1/events/stream?after=0&project_id=${project.id}`);
@@ -143,7 +143,7 @@ describe("comments of a run", () => {
     db.prepare("UPDATE change_comments SET id = ? WHERE id = ?").run(KNOWN, body.id);
     db.close();
     const listed = async () => (await server.request<{ items: RunComment[] }>("GET", path)).body.items;
-    // Another run's agent calls the same tool and has no such comment.
+    // The agent of another run calls the same tool, but has no such comment.
     await server.request("POST", `/v1/runs/${other.id}/send-back`, { body: { message: "Again." } });
     await ended(other.id, 2);
     expect((await listed()).map(({ answer }) => answer)).toEqual([null, null]);

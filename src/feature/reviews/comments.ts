@@ -1,6 +1,6 @@
 /**
- * Comments on what a run or session changed, by users and by reviewers on the code host. What is open goes to its agents
- * as guidance when the work is sent back.
+ * Comments on the changes of a run or session, by users and by reviewers on the code host. Open comments go to the
+ * agents as guidance when the work is sent back.
  */
 import { timestamp } from "../../core/clock.ts";
 import { conflict, expectFound, forbidden, invalidField } from "../../core/errors.ts";
@@ -24,7 +24,7 @@ import type { Reviewed, ReviewedWork } from "./reviewed.ts";
 
 interface CommentsDeps extends Pick<Core, "store" | "clock"> {
   reviewed: Pick<ReviewedWork, "work" | "find" | "known">;
-  /** Has the agents work again, with these words. Inside a transaction. @throws Problem 409. */
+  /** Has the agents work again with this guidance. Called inside a transaction. @throws Problem 409. */
   workAgain(work: WorkRow, guidance: Guidance, caller: Caller): void;
   fileOf: Merging["file"];
   /** Masks secrets in what is stored. */
@@ -36,17 +36,17 @@ type CommentedWork = Pick<Reviewed, "id" | "project_id" | "user_id">;
 
 export interface Guidance {
   text: string;
-  /** Of a run: the step to continue from. */
+  /** The step from which a run continues. */
   from_step?: string | undefined;
-  /** Why it may repeat outside text, a sentence. */
+  /** Why the guidance may repeat outside text, as a sentence. */
   outside?: string | undefined;
 }
 
-/** What somebody wrote about a pull request. */
+/** A comment on a pull request. */
 interface HostComment {
-  /** Its id on the code host. */
+  /** The comment's id on the code host. */
   id: string;
-  /** Login on the code host. */
+  /** The author's login on the code host. */
   author: string;
   body: string;
   path: string | null;
@@ -56,7 +56,7 @@ interface HostComment {
 
 export type Comments = ReturnType<typeof createComments>;
 
-/** Of one run or session. */
+/** Most open comments on one run or session. */
 const OPEN_COMMENTS = 500;
 const QUOTE_CHARACTERS = 500;
 
@@ -73,7 +73,10 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
   const full = (id: string): boolean => rows.count(ofOpen(id)) >= OPEN_COMMENTS;
   const fromHost = (id: string, hostId: string) => rows.find({ ...ofWork(id), codehost_id: hostId });
   const open = (id: string): CommentRow[] => rows.list([ofOpen(id)], { order: "path, line, id" });
-  /** @throws Problem 422. */
+  /**
+   * The line that a comment is about, with its text.
+   * @throws Problem 422 for a file or line that is not in the changes.
+   */
   async function lineOf(id: string, { path, line, side = "new" }: CommentCreate, caller: Caller): Promise<DiffLine> {
     const file = await fileOf(id, path, caller);
     if (!file) throw invalidField("/path", "This file was not changed");
@@ -89,7 +92,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
       if (row.run_id !== null) tx.emit(runCommented, { run_id: row.run_id, ...about, data });
       else tx.emit(changesCommented, { session_id: work.id, ...about, data });
     });
-  /** Inside a transaction. */
+  /** Stores a comment. Called inside a transaction. */
   function insert(work: CommentedWork, fields: NewComment): CommentRow {
     const at = timestamp(clock.now());
     const row = rows.add({ id: newId("comment"), ...ofWork(work.id), ...fields, created_at: at });
@@ -103,8 +106,10 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
       return listById(found, page, present);
     },
     /**
-     * Checks the line; the returned function writes the comment.
-     * @throws Problem 404, 409 without a project or `too_many_comments`, 422 for a file or line that is not in the diff.
+     * Checks a comment's line.
+     * @returns a function that stores the comment.
+     * @throws Problem 404, 409 without a project or `too_many_comments`, 422 for a file or line that is not in the
+     * diff.
      */
     async add(id: string, input: CommentCreate, caller: Caller): Promise<() => Comment> {
       const work = reviewed.find(id, caller);
@@ -127,7 +132,10 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
       };
       return () => store.write(write);
     },
-    /** Stores a reviewer's comment from the code host. @returns false when it is known, or the run has too many open ones. */
+    /**
+     * Stores a reviewer's comment from the code host.
+     * @returns false when it is known, or the run has too many open comments.
+     */
     addFromHost(run: { id: string }, { id, author, body, path, line, url }: HostComment): boolean {
       return store.write(() => {
         if (fromHost(run.id, id) || full(run.id)) return false;
@@ -145,13 +153,16 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
         return true;
       });
     },
-    /** Whether it was stored before. */
+    /** Whether that comment from the code host is stored. */
     knows: (runId: string, hostId: string): boolean => fromHost(runId, hostId) !== undefined,
-    /** Whether there is a comment that the run was not sent back with. */
+    /** Whether there is a comment that was not yet sent back to the agents. */
     hasOpen: (id: string): boolean => rows.find(ofOpen(id)) !== undefined,
     /** Whether the work was sent back with comments that agents can answer. */
     hasSent: (id: string): boolean => rows.find(ofWork(id), isSent) !== undefined,
-    /** An agent's answer to a comment that its work was sent back with; a later one takes its place. @throws Problem 404. */
+    /**
+     * Stores an agent's answer to a comment that its work was sent back with. A later answer replaces it.
+     * @throws Problem 404.
+     */
     answer(id: string, agentId: string, { comment_id, answer }: CommentAnswer): void {
       store.write(() => {
         const found = rows.find({ ...ofWork(id), id: comment_id }, isSent);
@@ -161,7 +172,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
         emit(row, reviewed.known(id), "answered");
       });
     },
-    /** @throws Problem 404, 403 for another user's comments and those from the code host. */
+    /** @throws Problem 404, 403 for comments of other users and from the code host. */
     remove(workId: string, id: string, caller: Caller): void {
       const work = reviewed.find(workId, caller);
       store.write(() => {
@@ -172,7 +183,10 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
         emit(row, work, "deleted");
       });
     },
-    /** Has its agents work again with the open comments as guidance. @throws Problem 409 `no_comments` and others; 422. */
+    /**
+     * Has the agents work again with the open comments as guidance.
+     * @throws Problem 409 `no_comments` and others; 422.
+     */
     sendBack(workId: string, { from_step, message }: SendBack, caller: Caller): WorkRow {
       const work = reviewed.work(workId, caller);
       const { id } = work;

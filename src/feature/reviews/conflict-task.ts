@@ -1,4 +1,4 @@
-/** A task for an agent to redo a change where it conflicts with the branch it should be merged into. */
+/** Makes a task for an agent: redo a change that conflicts with the branch into which it should be merged. */
 import type { ConflictingFile } from "../../adapter/git.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Condition } from "../../store/reader.ts";
@@ -19,13 +19,16 @@ interface Conflict {
   conflicts: readonly ConflictingFile[];
 }
 
-/** How much of the change is in the task's description; agents see no branch but their own. */
+/**
+ * Most bytes of the change in the task's description. Agents see no branch but their own, so they need the change as
+ * text.
+ */
 const PATCH_BYTES = 30_000;
 const HUNKS_CHARACTERS = 8_000;
 const ASKED_CHARACTERS = 8_000;
 const TAG = "merge-conflict";
 
-/** @returns the task's id; the same for the same work and branch as long as it is not finished. */
+/** @returns the task's id. While that task is unfinished, the same work and branch give the same task. */
 export async function conflictTask(
   { store, branches, tasks }: Parts,
   { row, into, conflicts }: Conflict,
@@ -71,7 +74,7 @@ function descriptionOf(
     .join("\n\n");
 }
 
-/** A fence longer than any in the text. */
+/** Puts the text into a fence that is longer than any fence in it. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);

@@ -1,4 +1,4 @@
-/** What people do with the work of runs and sessions. */
+/** Events about what people do with the work of runs and sessions. */
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
 import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
@@ -19,7 +19,7 @@ export const runCommented = defineEvent(
   }),
   { stale: ["/v1/runs", "/v1/changes"] },
 );
-/** The same for sessions. */
+/** The comment event for sessions. */
 export const changesCommented = defineEvent(
   "changes_commented",
   t.Object(comment, {

@@ -1,4 +1,4 @@
-/** What people do with the work of runs and sessions on branches: read it, comment on it, send it back, merge it. */
+/** Reviews of work on branches of runs and sessions: people read it, comment on it, send it back, and merge it. */
 
 import type { Chats } from "../chat/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";

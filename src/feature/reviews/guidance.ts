@@ -4,7 +4,7 @@ import type { changeComments } from "../../store/tables/reviews.ts";
 
 export type CommentRow = typeof changeComments.$inferSelect;
 
-/** Longest guidance of one attempt. */
+/** Most characters of one attempt's guidance. */
 const GUIDANCE_CHARACTERS = 50_000;
 const QUOTE_CHARACTERS = 120;
 const OUTSIDE_CHARACTERS = 4_000;
@@ -12,11 +12,11 @@ const HEAD = "Your work was reviewed and sent back.";
 
 interface Guidance {
   text: string;
-  /** Ids of the comments that are in it. The others did not fit. */
+  /** Ids of the comments in the text. The others did not fit. */
   sent: string[];
 }
 
-/** @param mask for text from outside, before it is cut. */
+/** @param mask masks secrets in text from outside before that text is cut. */
 export function guidanceOf(
   comments: readonly CommentRow[],
   message: string | undefined,
@@ -64,7 +64,7 @@ function ownLine(row: CommentRow): string {
   return `- [${row.id}] ${placeOf(row)}${at}: ${row.body.trim().replaceAll("\n", "\n  ")}`;
 }
 
-/** A line of a file is material: it stays inside its quotes, and short. */
+/** Quotes a line of a file. It is material, so it is kept short and cannot end its quotes. */
 const lineQuote = (line: string): string => `\`${line.trim().replaceAll("`", "'").slice(0, QUOTE_CHARACTERS)}\``;
 
 function outsideQuote(row: CommentRow, mask: (text: string) => string): string {

@@ -1,11 +1,11 @@
-/** Lines of a unified diff by their numbers. */
+/** Finds lines of a unified diff by their numbers. */
 
 export interface DiffLine {
-  /** Its text without the mark before it; null where it is not known. */
+  /** Text of the line without the mark before it; null when it is unknown. */
   quote: string | null;
 }
 
-/** The line of that number on that side, if a hunk shows it. */
+/** The line with that number on that side, if a hunk shows it. */
 export function lineIn(
   hunks: readonly { header: string; lines: readonly string[] }[],
   wanted: number,

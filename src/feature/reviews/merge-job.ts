@@ -1,6 +1,6 @@
 /**
- * A merge as a background job: it is finished even after a crash, a stop or a caller that goes away. The caller waits
- * for its end, for a while.
+ * Runs a merge as a background job, so that it is finished even after a crash, a stop, or when the caller goes away.
+ * The caller waits for its end for a limited time.
  */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { ConflictingFile } from "../../adapter/git.ts";
@@ -16,7 +16,7 @@ import type { Merged } from "./merge-model.ts";
 
 const Payload = t.Object({
   work_id: t.Optional(t.String()),
-  /** Instead of `work_id`, in jobs of earlier versions. */
+  /** Used instead of `work_id` in jobs of earlier versions. */
   run_id: t.Optional(t.String()),
   project_id: t.String(),
   strategy: oneOf(...MERGE_STRATEGIES),
@@ -24,7 +24,7 @@ const Payload = t.Object({
   message: t.String(),
   push: t.Boolean(),
   task: t.Boolean(),
-  /** Who asked, for the audit. */
+  /** The person who asked for the merge, for the audit log. */
   actor: t.String(),
   address: orNull(t.String()),
 });
@@ -33,13 +33,13 @@ export type MergePayload = Static<typeof Payload>;
 interface MergeJobDeps {
   jobs: Pick<Jobs, "enqueue" | "get">;
   access: Pick<ProjectAccess, "within">;
-  /** Does it. @throws Problem 409 `merge_conflict` with `files`, and others. */
+  /** Performs the merge. @throws Problem 409 `merge_conflict` with `files`, and others. */
   merge(payload: MergePayload, job: RunningJob, owner: Caller): Promise<Merged>;
 }
 
-/** Merges of different projects at once. */
+/** Most merges at once; each is in another project. */
 const PARALLEL = 4;
-/** How much of the conflicts is stored with the job. */
+/** Most characters of the conflicts that are stored with the job. */
 const REPORT_CHARACTERS = 32_000;
 
 export function createMergeJob({ jobs, merge, access }: MergeJobDeps) {
@@ -58,7 +58,7 @@ export function createMergeJob({ jobs, merge, access }: MergeJobDeps) {
         return { ...merged };
       } catch (error) {
         if (isProblem(error)) job.report(reportOf(error.extras.data));
-        // A job that was aborted is ended, or started again, by the code that aborted it.
+        // If the job was aborted, the code that aborted it ends it or starts it again, so the caller goes on waiting.
         if (!job.signal.aborted) waiting.get(job.id)?.reject(error);
         throw error;
       }
@@ -76,7 +76,7 @@ export function createMergeJob({ jobs, merge, access }: MergeJobDeps) {
   );
   return {
     definition,
-    /** @returns the merge, or its job when it takes longer than that. @throws Problem of the merge. */
+    /** @returns the merge, or its job when the merge takes longer than `waitMs`. @throws Problem of the merge. */
     async run(payload: MergePayload, caller: Caller, waitMs: number): Promise<Merged | Job> {
       const options = { subject: payload.work_id ?? "", userId: caller.userId, projectId: payload.project_id };
       const job = jobs.enqueue(definition, payload, options);
@@ -91,7 +91,7 @@ export function createMergeJob({ jobs, merge, access }: MergeJobDeps) {
         waiting.delete(job.id);
       }
     },
-    /** The server stops: nobody can be answered any more. */
+    /** Tells waiting callers that the server stops. */
     stop(): void {
       const stopping = unavailable(
         "stopping",
@@ -102,7 +102,7 @@ export function createMergeJob({ jobs, merge, access }: MergeJobDeps) {
   };
 }
 
-/** The conflicts, cut to what a job's row holds. */
+/** The conflicts, shortened to fit into a job's row. */
 function reportOf(data: Record<string, unknown> | undefined) {
   const listed = data?.["files"];
   if (!Array.isArray(listed)) return {};

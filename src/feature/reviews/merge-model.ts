@@ -1,4 +1,4 @@
-/** What a run changed, and merging it into a branch. */
+/** The changes of runs and sessions, and merging them, as the API shows them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
@@ -14,7 +14,7 @@ const changed = {
 };
 const Stats = t.Object({ files: t.Integer(), insertions: t.Integer(), deletions: t.Integer() });
 
-/** Files that are listed at once. */
+/** Most files in one list. */
 export const MAX_FILES = 5_000;
 const workId = { work_id: t.String({ description: "The run or session that made the changes." }) };
 const RunId = t.Object({ run_id: t.String() });
@@ -84,7 +84,7 @@ export type Merged = Static<typeof Merged>;
 export const Merge = t.Composite([RunId, Merged], { title: "Merge" });
 export type Merge = Static<typeof Merge>;
 
-/** What works on a branch of a project. */
+/** Work on a branch of a project. */
 export const Changes = t.Object(
   {
     ...workId,

@@ -1,4 +1,4 @@
-/** What runs and sessions changed, and merging it: /v1/changes, and for runs /v1/runs/{id}/diff and /merge. */
+/** Changes of runs and sessions, and merging them: `/v1/changes`, and for runs `/v1/runs/{id}/diff` and `/merge`. */
 
 import { Type as t } from "@sinclair/typebox";
 import { notFound } from "../../core/errors.ts";
@@ -27,13 +27,13 @@ const ABOUT_MERGES =
   "A background job whose end is waited for. What takes longer than 30 s, or is asked for with `Prefer: respond-async`, is answered with the job: its `result` is the merge, its `progress` holds the files that are in conflict.";
 const FilesQuery = t.Object({ cursor: PageQuery.cursor });
 
-/** @throws Problem 404 for the id of something else. */
+/** @throws Problem 404 when the id is not a run's. */
 export function expectRunId(id: string): string {
   if (!isId("run", id)) throw notFound("run");
   return id;
 }
 
-/** How long a merge is waited for: undefined for as long as the server waits. */
+/** How long the caller waits for a merge, ms: 0 with `Prefer: respond-async`, undefined for the server's default. */
 const waitOf = (request: Request): number | undefined =>
   /(^|,)\s*respond-async\s*(,|;|$)/i.test(request.headers.get("prefer") ?? "") ? 0 : undefined;
 

@@ -60,7 +60,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** Reads events from the first until one holds. */
+/** Reads events from the first one until one fits. */
 async function event(query: string, holds: (event: { kind: string; data: Record<string, never> }) => boolean) {
   type Event = Parameters<typeof holds>[0];
   const frames = await framesUntil(framesOf<Event>(server, `/v1/events/stream?after=0&${query}`), ({ data }) =>
@@ -69,7 +69,7 @@ async function event(query: string, holds: (event: { kind: string; data: Record<
   return frames.at(-1)!.data as Omit<Event, "data"> & { data: Record<string, unknown> };
 }
 
-/** A project over a repository of its own, cloned. */
+/** Makes a project with a cloned repository of its own. */
 async function project(
   name: string,
   { prepare, ...more }: { prepare?: (upstream: string) => void } & Record<string, unknown> = {},
@@ -159,7 +159,7 @@ describe("merging", () => {
       expect(read.workspace.head).toBe(late.body.commit);
       expect(readFileSync(join(server.data, "projects", id, "workspace/more.txt"), "utf8")).toBe("more\n");
       expect((await run("idle", name)).base_commit).toBe(late.body.commit);
-      // What was merged still has its diff, and merging again changes nothing.
+      // Merged work still has its diff, and merging it again changes nothing.
       expect((await diff(first.id)).body).toMatchObject({ merged_commit: merged.body.commit, stats: { files: 1 } });
       expect((await merge(first.id, { strategy })).body.commit).toBe(merged.body.commit);
       expect(git(repository, "rev-parse", "trunk")).toBe(late.body.commit);
@@ -208,7 +208,7 @@ describe("merging", () => {
     expect(refused.progress).toMatchObject({ into: "trunk", files: [{ path: "README.md" }], more: 0 });
     // The mark by which a merge would be found after a crash is removed once the result is stored.
     expect(git(repository, "for-each-ref", "refs/skep/merge")).toBe("");
-    // As a kill between the two leaves it: the job that is taken up removes it.
+    // This is the state after a kill between the two. The job that is taken up again removes the mark.
     const head = git(repository, "rev-parse", `run/${left.id}`);
     git(repository, "update-ref", `refs/skep/merge/${left.id}/${head}/trunk`, String(commit));
     expect((await jobOf(left.id)).result?.["commit"]).toBe(commit);
@@ -272,7 +272,7 @@ describe("merging", () => {
       expect.stringMatching(/no default branch, since HEAD is a commit.* There are: trunk\b/),
     ]);
     expect((await merge(lost.id, { into: "trunk" })).status).toBe(200);
-    // Without any branch there is nothing to name: the answer says how one comes to be.
+    // Without any branch there is nothing to name; the answer says how to make one.
     const branchless = await project("branchless", {
       prepare: (upstream: string) => {
         git(upstream, "checkout", "-q", "--detach");

@@ -1,4 +1,7 @@
-/** Work on a branch ends merged, or as a report of what is in conflict. */
+/**
+ * Shows the changes of work on a branch and merges them. A merge ends with the changes merged, or with a report of the
+ * conflicts.
+ */
 import type { ConflictingFile, Hunk } from "../../adapter/git.ts";
 import { conflict, forbidden, notFound } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
@@ -34,14 +37,14 @@ export type Merging = ReturnType<typeof createMerging>;
 const MAX_PATCH_BYTES = 10 * 1024 * 1024;
 const TITLE_CHARACTERS = 72;
 const NAMED_FILES = 10;
-/** When a merge takes longer, the caller gets the job instead. */
+/** When a merge takes longer than this, the caller gets its job instead. */
 const WAIT_MS = 30_000;
 
 export function createMerging({ store, reviewed, works, audit, branches, tasks, jobs, access }: MergingDeps) {
   const job = createMergeJob({ jobs, access, merge: mergeWork });
   const titleOf = ({ title }: Reviewed) => title.trim().split("\n")[0]!.slice(0, TITLE_CHARACTERS);
   return {
-    /** Its files alone. @throws Problem 404, 409 without a project. */
+    /** The changed files, without their contents. @throws Problem 404, 409 without a project. */
     async files(id: string, page: Page, caller: Caller): Promise<ChangedFiles> {
       const row = reviewed.find(id, caller);
       const { head, changed } = await branches.diff(row, { after: page.after, limit: page.limit + 1 });
@@ -69,22 +72,24 @@ export function createMerging({ store, reviewed, works, audit, branches, tasks, 
         next_cursor,
       };
     },
-    /** What it changed in one file; undefined when it did not. @throws Problem 404, 409 without a project. */
+    /** The changes of one file; undefined when the file was not changed. @throws Problem 404, 409 without a project. */
     async file(id: string, path: string, caller: Caller): Promise<{ hunks: Hunk[]; cut: boolean } | undefined> {
       const row = reviewed.find(id, caller);
       const found = await branches.diff(row, { path });
       return found.changed.files.length > 0 ? branches.hunks(row, found, path) : undefined;
     },
-    /** A patch that `git apply` takes, at most 10 MB. @throws Problem 409 for a longer one. */
+    /** A patch for `git apply`, at most 10 MB. @throws Problem 409 for a longer one. */
     async patch(id: string, caller: Caller): Promise<string> {
       const { patch, cut } = await branches.patch(reviewed.find(id, caller), MAX_PATCH_BYTES);
       if (cut) throw conflict("The patch is longer than 10 MB. Read it by pages, without `format`.", "patch_too_large");
       return patch;
     },
     /**
-     * As a background job, which continues when the caller has gone away.
-     * @param waitMs how long its end is waited for. @returns the merge; the job when it takes longer.
-     * @throws Problem 409 `merge_conflict` with `files`, `run_active`, `session_busy`, `nothing_to_merge`, `merge_cancelled`.
+     * Merges in a background job, which continues when the caller has gone away.
+     * @param waitMs how long to wait for the job.
+     * @returns the merge; its job when it takes longer.
+     * @throws Problem 409 `merge_conflict` with `files`, `run_active`, `session_busy`, `nothing_to_merge`,
+     * `merge_cancelled`.
      */
     async merge(
       id: string,
@@ -124,7 +129,7 @@ export function createMerging({ store, reviewed, works, audit, branches, tasks, 
   async function mergeWork(request: MergePayload, { signal, report }: RunningJob, owner: Caller): Promise<Merged> {
     const { strategy, message, push, task } = request;
     const row = reviewed.known(request.work_id ?? request.run_id ?? "");
-    // It may have waited, or been taken up after a restart.
+    // Rights and state are checked again: the job may have waited, or been taken up after a restart.
     if (!owner.admin && roleIn(owner, row.project_id) === null) throw notFound("project");
     assertRole(owner, row.project_id, "maintainer");
     reviewed.assertQuiet(row);
@@ -158,7 +163,7 @@ export function createMerging({ store, reviewed, works, audit, branches, tasks, 
         audit({ action: `${wordOf(row)}.merged`, actor, subject: id, address: address ?? undefined, data: { into } });
       });
     }
-    // Also of one that a crash left here.
+    // This also removes the mark of a merge that a crash left here.
     await branches.forgetMerge(row, done);
     if (push) {
       report({ detail: `Pushing ${into}.` });

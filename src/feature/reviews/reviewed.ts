@@ -1,4 +1,4 @@
-/** What can be reviewed: the runs and sessions that work on a branch of a project, as those who may read them find them. */
+/** Work that can be reviewed: the runs and sessions on a branch of a project that a caller may read. */
 
 import { conflict, expectFound, notFound } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
@@ -21,7 +21,7 @@ interface ReviewedDeps extends Pick<Core, "store"> {
   views: Pick<RunViews, "rowFor">;
 }
 
-/** What people call it. */
+/** The kinds of work by the names that people use. */
 const WORDS: Partial<Record<WorkRow["kind"], Changes["kind"]>> = {
   run: "run",
   chat: "chat",
@@ -38,7 +38,7 @@ export type ReviewedWork = ReturnType<typeof createReviewed>;
 
 export function createReviewed({ store, works, views }: ReviewedDeps) {
   const { statement } = store;
-  /** The run or session whose working copy it is. @throws Problem 404. */
+  /** The run or session that owns the working copy. @throws Problem 404. */
   function workIdOf(id: string): string {
     if (isId("run", id)) return id;
     const session = isId("pulseTick", id)
@@ -56,7 +56,7 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
       ).get(id) !== undefined
     );
   };
-  /** The part of ids that orders those of runs and sessions together by their time. */
+  /** The part of an id that orders runs and sessions together by time. */
   const timeOf = ({ id }: Pick<WorkRow, "id">): string => id.slice(id.indexOf("_") + 1);
   function newest(
     table: "runs" | "sessions",
@@ -77,7 +77,7 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
   }
   /**
    * @param id of a run, a session, a swarm, a spawned execution or a routine's tick.
-   * @throws Problem 404 also for what the caller may not read.
+   * @throws Problem 404, also for work that the caller may not read.
    */
   function rowFor(id: string, caller: Caller): WorkRow {
     const row = expectFound(works.find(workIdOf(id)), "run, chat, swarm, spawned execution or routine's tick");
@@ -97,16 +97,19 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
     return { ...row, project_id, branch };
   }
   return {
-    /** Whoever asks: of a run or session that was found for somebody before. @throws Problem 404, 409 `no_project`. */
+    /**
+     * Work on a branch, without a check of rights: for an id that was found for a caller before.
+     * @throws Problem 404, 409 `no_project`.
+     */
     known(id: string): Reviewed {
       const row = expectFound(works.find(id), "run or session");
       return onBranch(row);
     },
-    /** The work, on a branch or not. @throws Problem 404. */
+    /** The work, whether or not it is on a branch. @throws Problem 404. */
     work: rowFor,
-    /** @throws Problem 404 also for what the caller may not read; 409 `no_project`. */
+    /** @throws Problem 404, also for work that the caller may not read; 409 `no_project`. */
     find: (id: string, caller: Caller): Reviewed => onBranch(rowFor(id, caller)),
-    /** The caller's own, newest first. */
+    /** The caller's own work on branches, newest first. */
     list(projectId: string | undefined, page: Page, caller: Caller): ListAnswer<Changes> {
       const rows = [
         ...newest("runs", "run_", own(caller, WHOSE.runs), projectId, page),
@@ -117,7 +120,7 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
     },
     present,
     isAtWork,
-    /** @throws Problem 409 `run_active`, `session_busy` while its files may change. */
+    /** @throws Problem 409 `run_active`, `session_busy` while the work's files may still change. */
     assertQuiet(row: WorkRow): void {
       if (!isAtWork(row)) return;
       if (row.kind === "run")

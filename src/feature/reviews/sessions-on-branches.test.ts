@@ -16,7 +16,7 @@ setDefaultTimeout(300_000);
 const sh = (command: string) => ({ tool_calls: [{ tool: "bash", input: { command } }] });
 const said = (text: string) => ({ text });
 const DONE = { tool_calls: [{ tool: "complete", input: { outputs: {}, summary: "done" } }] };
-/** What an agent has in its container, and what its repository says of it. */
+/** Shows the files in the agent's container, and what its git repository says. */
 const LOOK = "ls; git log --oneline | head -3; git tag";
 const SCRIPT = {
   version: 1,
@@ -127,7 +127,7 @@ describe.skipIf(!docker)("on a branch of a project", () => {
     const of = await project();
     const { id } = await chatWith("ann", of);
     const { messages } = await say(id);
-    // Its own repository: the branch alone, and where it began.
+    // The agent's repository holds only its branch and the commit where it began.
     expect(messages.at(-1)?.content).toContain("base");
     expect(await changes(id)).toMatchObject({
       work_id: id,
@@ -149,7 +149,7 @@ describe.skipIf(!docker)("on a branch of a project", () => {
     expect((await merge(id)).status).toBe(200);
     expect(git(of, "show", "main:a.txt")).toBe("two");
     expect(await changes(id)).toMatchObject({ merged_into: "main" });
-    // Work that follows is what is shown then.
+    // After more work, only that work is shown.
     await say(id);
     expect((await diff(id)).items.map(({ path }) => path)).toEqual(["a.txt"]);
     const cli = await skep(["diff", id, "--stat", "--data", server.data]);
@@ -196,7 +196,7 @@ describe.skipIf(!docker)("on a branch of a project", () => {
       "the removal of the chat's files",
     );
     expect(branches(of)).toContain(`chat/${fork.id}`);
-    // Ended, it keeps its branch for a merge and gives back its folder.
+    // An ended session keeps its branch for a merge; its folder is removed.
     await call("DELETE", `/v1/chat/sessions/${fork.id}`);
     await waitFor(() => !existsSync(folder(fork.id)), "the removal of the working copy");
     expect((await merge(fork.id)).status).toBe(200);
@@ -311,7 +311,7 @@ describe.skipIf(!docker)("on a branch of a project", () => {
     expect((await merge(id)).status).toBe(200);
     expect(git(of, "show", "main:all.txt")).toBe("one\ntwo");
     expect(git(of, "show", "main:same.txt")).toBe("one");
-    // Those that were taken in have gone; what was refused stays to be looked at.
+    // Branches that were merged are removed; a refused one stays for inspection.
     await waitFor(() => branches(of).length === 3, "the removal of branches that were taken in");
     expect(branches(of).sort()).toEqual(["main", `swarm/${failed.session_id}`, (await changes(id)).branch].sort());
   });

@@ -1,4 +1,4 @@
-/** What agents say to the comments that their work was sent back with. */
+/** The tool with which agents answer the comments that their work was sent back with. */
 import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
 import { CommentAnswer } from "./comment-model.ts";
 import type { Comments } from "./comments.ts";
@@ -6,7 +6,8 @@ import type { Comments } from "./comments.ts";
 export function reviewTools(comments: Pick<Comments, "answer" | "hasSent">): ToolSource {
   const tool: Tool<CommentAnswer> = {
     name: "answer_comment",
-    // Every agent of such work has it, whatever its list of tools: the comments are part of its task.
+    // The group `end` gives it to every agent of such work, whatever its list of tools: the comments are part of its
+    // task.
     group: "end",
     description:
       "Answers a comment that this work was sent back with. The answer stands below the comment in the review. Call it once for each comment, after you settled it.",

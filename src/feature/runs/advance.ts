@@ -1,4 +1,6 @@
-/** Advances runs, inside the transaction of what happened: asks the planner, and carries out its decisions. */
+/**
+ * Advances runs inside the transaction of the event that concerns them: asks the planner and carries out its decisions.
+ */
 
 import { NO_AGENT } from "../../core/no-agent.ts";
 import type { StepStatus } from "../../core/run-states.ts";
@@ -26,18 +28,21 @@ import type { RunRow, RunStore, StepRow } from "./store.ts";
 interface AdvanceDeps extends Pick<Core, "clock"> {
   store: RunStore;
   projectOf(run: RunRow): RunProject | null;
-  /** Queues the agent's work. @param session the one that an earlier attempt began, or what to open. */
+  /**
+   * Queues the agent's work.
+   * @param session id of the session that an earlier attempt began, or a draft of the session to open.
+   */
   execute(session: string | SessionDraft, turn: TurnDraft): { id: string; session_id: string };
   endSession(sessionId: string): void;
-  /** Seconds an agent's execution may take when neither step nor pipeline says. */
+  /** Seconds that an agent's execution may take when neither step nor pipeline says otherwise. */
   agentTimeout(agentId: string): number;
-  /** `max_attempts` of the agent's file; undefined when it does not set it, or is gone. */
+  /** `max_attempts` in the agent's file; undefined when the file does not set it, or is gone. */
   agentAttempts(agentId: string): number | undefined;
 }
 
 type QueueStep = Extract<Decision, { kind: "queue_step" }>;
 
-/** How an agent's work on a step ended. */
+/** The result of an agent's work on a step. */
 export interface StepReport {
   status: Extract<StepStatus, "succeeded" | "failed" | "cancelled">;
   outputs?: Record<string, unknown>;
@@ -54,14 +59,14 @@ export function createAdvance(deps: AdvanceDeps) {
     return openRunRecord(tx, row, steps, { store, now: clock.now(), project: deps.projectOf(row) });
   };
 
-  /** Queues an attempt: its row, and the execution that does it, together. */
+  /** Queues an attempt of a step: its row together with the execution that does the work. */
   function queue(tx: WriteTx, record: RunRecord, decision: QueueStep): void {
     const { row: run, definition } = record;
     const step = record.definedAs(decision.step_id);
     const agent = agentOf(step) ?? NO_AGENT;
     const { model, timeout_seconds } = settingsOf(definition, step, run);
     const before = record.step(decision);
-    // A retry continues in the session of the attempt before it.
+    // A retry continues in the session of the previous attempt.
     const previous = decision.retry ? record.step({ ...decision, attempt: decision.attempt - 1 }).session_id : null;
     const kind = isCommand(step) ? "command" : "pipeline";
     const { id: execution_id, session_id } = deps.execute(previous ?? sessionOf(run, step.id, agent, kind), {
@@ -87,7 +92,7 @@ export function createAdvance(deps: AdvanceDeps) {
       case "cancel_step": {
         const { session_id } = record.step(decision);
         record.decide(decision);
-        // Its row already says cancelled: the execution's report of its end changes nothing.
+        // The step's row says cancelled already, so the execution's report of its end changes nothing.
         if (session_id) deps.endSession(session_id);
         return;
       }
@@ -112,7 +117,7 @@ export function createAdvance(deps: AdvanceDeps) {
   };
 
   return {
-    /** Plans and carries out until there is nothing more to do now. */
+    /** Plans and carries out decisions until nothing more can be done now. */
     run: (tx: WriteTx, runId: string): void => goOn(tx, open(tx, runId)),
     cancel(tx: WriteTx, runId: string): void {
       const record = open(tx, runId);
@@ -123,7 +128,7 @@ export function createAdvance(deps: AdvanceDeps) {
       carryAll(tx, record, planRestart(record.definition, record.state.run, record.state.rows, fromStep));
       goOn(tx, record);
     },
-    /** Every step again. */
+    /** Starts every step again. */
     again(tx: WriteTx, runId: string): void {
       const record = open(tx, runId);
       carryAll(tx, record, planAgain(record.definition, record.state.run, record.state.rows));
@@ -152,7 +157,7 @@ export function createAdvance(deps: AdvanceDeps) {
   };
 }
 
-/** What an agent is asked, or the command that runs. */
+/** The question for the agent, or the command to run. */
 function workOf(
   step: PipelineStep,
   inputs: QueueStep["inputs"],

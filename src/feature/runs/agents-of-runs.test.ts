@@ -1,4 +1,4 @@
-/** What the files of agents mean for a run: they are read when a step begins, and may be gone by then. */
+/** The effect of agents' files on a run: they are read when a step begins, and may be gone by then. */
 import { afterEach, expect, test } from "bun:test";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { type Answer, type Asked, createAnsweringModel } from "../../testing/answering-model.ts";

@@ -1,4 +1,4 @@
-/** What runs ask of the agents that their pipelines name. */
+/** The settings and checks of agents that runs need. */
 
 import { invalid, isProblem } from "../../core/errors.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
@@ -9,9 +9,12 @@ interface AgentConfig {
   max_attempts?: number | undefined;
 }
 
-/** @param ready throws Problem 404 unknown, 409 switched off or its file broken. */
+/** @param ready throws Problem 404 for an unknown agent, 409 for one that is switched off or whose file is broken. */
 export const createRunAgents = (ready: (id: string) => { agent: { config: AgentConfig } }) => ({
-  /** Empty for an agent that is gone, broken or switched off by now: the step's own execution will say so. */
+  /**
+   * Settings of an agent. Empty if the agent is gone, broken or switched off by now: the step's own execution reports
+   * that.
+   */
   configOf(agentId: string): AgentConfig {
     if (agentId === NO_AGENT) return {};
     try {

@@ -1,4 +1,4 @@
-/** What waits for a person, with the effect of each answer. */
+/** Approvals that wait for a person, with the effect of each answer. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { timestamp } from "../../core/clock.ts";
 import { isProblem } from "../../core/errors.ts";
@@ -59,7 +59,7 @@ export const PendingApproval = t.Object(
   { title: "PendingApproval" },
 );
 export type PendingApproval = Static<typeof PendingApproval>;
-/** A step of a pipeline that waits for a person, or a call of a tool that an agent's rules ask about. */
+/** An approval: a step of a pipeline that waits for a person, or a tool call about which an agent's rules ask. */
 export const AnyApproval = t.Union([PendingApproval, PermissionRequest]);
 export type AnyApproval = Static<typeof AnyApproval>;
 type Effect = Static<typeof Effect>;
@@ -84,7 +84,7 @@ export const BulkOutcome = t.Object(
 );
 export type BulkOutcome = Static<typeof BulkOutcome>;
 
-/** Acts on each item separately: one that fails does not prevent the others. */
+/** Acts on each item separately, so that a failed one does not prevent the others. */
 export function eachOnItsOwn<T extends { run_id: string }>(items: T[], act: (item: T) => string): BulkOutcome[] {
   return items.map((item) => {
     try {
@@ -118,7 +118,7 @@ function effectsOf(definition: PipelineDefinition, step: PipelineStep): { yes: E
 
 export type ApprovalList = ReturnType<typeof createApprovals>;
 
-/** The end of an id, which says when it was made: ids of both kinds are in one order by it. */
+/** The time-ordered part of an id. It puts ids of both kinds into one order. */
 const timeOf = (id: string): string => id.slice(id.lastIndexOf("_") + 1);
 const idAt = (kind: "step" | "permission", after: string | null): string | null =>
   after === null ? null : `${ID_PREFIXES[kind]}_${timeOf(after)}`;
@@ -176,7 +176,7 @@ export function createApprovals({ rows, runs, permissions }: ApprovalsDeps) {
       const step = rows.stepsOf(runId).findLast((one) => one.step_id === stepId);
       return run && step?.status === "waiting" ? present({ run, step }) : undefined;
     },
-    /** @param kind of one kind alone. */
+    /** @param kind limits the list to one kind. */
     list(
       state: "waiting" | "answered",
       kind: AnyApproval["kind"] | undefined,

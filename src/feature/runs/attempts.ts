@@ -1,4 +1,7 @@
-/** Further attempts of runs that have ended: restarted after a failure, or sent back with what reviewers say. */
+/**
+ * Further attempts of runs that have ended: restarts after a failure, and runs that are sent back with reviewers'
+ * comments.
+ */
 import { conflict, invalidField } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { assertRole } from "../../core/ownership.ts";
@@ -15,7 +18,7 @@ import type { RunViews } from "./views.ts";
 interface SentBack {
   guidance: string;
   from_step?: string | undefined;
-  /** Why the guidance is outside text; undefined: it is not. */
+  /** Why the guidance may be outside text; undefined when it is not. */
   outside?: string | undefined;
 }
 
@@ -61,7 +64,7 @@ export function createAttempts({ store, rows, views, advance, audit, limits, sho
         const { steps } = row.definition;
         assertStep(from_step, steps);
         limits.assertRoom(row.created_by);
-        // A pipeline that has no place for guidance still gets it.
+        // If the pipeline has no place for guidance, the guidance is added to the task.
         const place = JSON.stringify(steps).includes("human_context") ? "human_context" : "task_description";
         rows.updateRun(id, {
           [place]: guided(row[place], guidance),
@@ -77,7 +80,7 @@ export function createAttempts({ store, rows, views, advance, audit, limits, sho
   };
 }
 
-/** Name of the first step that has not succeeded, for showing where a restart continues. */
+/** Id of the first step that has not succeeded. It shows where a restart continues. */
 function firstOpen(all: readonly StepRow[], steps: PipelineDefinition["steps"]): string | null {
   const taken = all.filter((row) => !row.superseded && row.item_index === null);
   return steps.find((step) => taken.findLast((row) => row.step_id === step.id)?.status !== "succeeded")?.id ?? null;
@@ -91,10 +94,13 @@ function assertStep(id: string | undefined, steps: PipelineDefinition["steps"]):
 
 const ATTEMPT = "--- Another attempt ---";
 
-/** The text with the guidance of this attempt alone: earlier guidance is settled, or repeated in this one. */
+/**
+ * Adds this attempt's guidance to the text. Guidance of earlier attempts is removed: it is settled, or repeated in this
+ * one.
+ */
 function guided(text: string | null, guidance: string): string {
   const before = (text ?? "").split(`\n\n${ATTEMPT}`)[0]!;
   const added = `\n\n${ATTEMPT}\n${guidance}`;
-  // Outside text in the guidance keeps the mark that ends it.
+  // The earlier text is shortened, not the guidance: outside text in the guidance must keep the mark that ends it.
   return before.slice(0, Math.max(0, LIMITS.textCharacters - added.length)) + added;
 }

@@ -1,4 +1,4 @@
-/** A server that is killed in the middle of a command: the run ends as it would have, and nothing of it is left over. */
+/** A server is killed in the middle of a command: the run ends as it would have, and no process is left over. */
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,13 +1,15 @@
-/** Definitions of pipelines as they were when runs started: each text is kept once, however many runs have it. */
+/**
+ * Definitions of pipelines as they were when their runs started. Each text is stored once, however many runs use it.
+ */
 import { createHash } from "node:crypto";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import type { Store } from "../../store/store.ts";
 import { runDefinitions } from "../../store/tables/runs.ts";
 
-/** Definitions held in memory. */
+/** Most definitions that are kept in memory. */
 const MOST = 200;
 
-/** Those in memory are shared by all who read them. */
+/** Freezes a definition, because all readers share the one in memory. */
 function frozen<T>(value: T): T {
   if (typeof value === "object" && value !== null) {
     Object.freeze(value);
@@ -20,13 +22,13 @@ export function createDefinitions({ rows: rowsOf }: Pick<Store, "rows">) {
   const rows = rowsOf(runDefinitions);
   const known = new Map<string, PipelineDefinition>();
   return {
-    /** Inside a transaction. @returns its id. */
+    /** Stores a definition unless it is stored. Called inside a transaction. @returns its id. */
     keep(definition: PipelineDefinition): string {
       const id = createHash("sha256").update(JSON.stringify(definition)).digest("base64url");
       rows.insertIfNew({ id, definition });
       return id;
     },
-    /** @throws Error when there is none with that id. */
+    /** @throws Error when there is no definition with that id. */
     read(id: string): PipelineDefinition {
       const held = known.get(id);
       if (held) return held;

@@ -1,4 +1,4 @@
-/** What happens to runs and their steps. */
+/** Events of runs and their steps. */
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
 import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
@@ -22,7 +22,7 @@ const runEvent = <const Kind extends string>(kind: Kind, description: string) =>
       { status: RunStatus, pipeline_id, outputs, cost_usd, calls_without_price, tokens, error: t.Optional(RunError) },
       { description },
     ),
-    // Notifications are sent of these.
+    // These events also send notifications.
     { stale: [...RUNS, "/v1/notification-channels"] },
   );
 const step = {
@@ -114,7 +114,7 @@ export const approvalResolved = defineEvent(
   { stale: RUNS },
 );
 
-/** After these a run has ended. */
+/** Events after which a run has ended. */
 export const RUN_ENDS = [runComplete, runFailed, runCancelled] as const;
 
 export const runEvents = [

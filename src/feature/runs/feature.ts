@@ -115,7 +115,10 @@ export const runs = defineFeature(
   runEvents,
 );
 
-/** What the agent did for the user it works for: the same that the API answers to the execution's token. */
+/**
+ * The tool with which an agent reads its history: the runs that it worked on for the user of this execution. The API
+ * answers the execution's token the same.
+ */
 const historyTool = (views: RunViews, projects: ProjectRoles) =>
   createGetRunHistoryTool({
     outsideOf: (run) => (run["outside"] === null ? undefined : OUTSIDE_SOURCES.run),

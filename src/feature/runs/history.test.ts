@@ -1,4 +1,4 @@
-/** What an agent reads about earlier work: its own runs, for the user it works for. */
+/** The history that an agent reads: its own runs, for its execution's user. */
 import { afterEach, expect, test } from "bun:test";
 import type { Caller } from "../../http/caller.ts";
 import { createRigs } from "../../testing/engine-rig.ts";

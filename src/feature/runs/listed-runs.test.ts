@@ -1,4 +1,4 @@
-/** Lists show a run as it is now, whatever of it was kept, and read no more of it than its version while it has not changed. */
+/** Lists show a run as it is now, although ended runs are cached. For an unchanged run, they read only its version. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { systemClock } from "../../core/clock.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
@@ -32,10 +32,10 @@ beforeEach(() => {
 afterEach(() => store.close());
 
 const listed = () => views.list({}, { limit: 20, after: null }, LOCAL_ADMIN).items[0]!;
-/** The run as its row is now. */
+/** The run, presented from its row as it is now. */
 const fresh = () => views.present(views.rowFor("run_1", LOCAL_ADMIN));
 const change = (sql: string, ...values: (string | number | null)[]) => store.sqlite.prepare(sql).run(...values);
-/** How many statements the list asks. */
+/** Number of statements that the list executes. */
 const asked = (): number => {
   texts = [];
   listed();

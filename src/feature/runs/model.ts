@@ -61,7 +61,7 @@ export const Run = t.Object({
 });
 export type Run = Static<typeof Run>;
 
-/** One run by itself; lists leave out what may be long. */
+/** A single run. Lists leave out its long fields. */
 export const RunDetail = t.Composite(
   [
     Run,

@@ -1,4 +1,4 @@
-/** Runs at a glance: what is at work with its last sentence, how days ended, and when attempts asked a model. */
+/** The overview of runs: running ones with their last sentence, how days ended, and when attempts asked a model. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { systemClock, timestamp } from "../../core/clock.ts";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";

@@ -1,4 +1,4 @@
-/** Runs at a glance: those at work with their steps and last words, and how runs ended, day by day. */
+/** An overview of runs: running ones with their steps and latest words, and how runs ended, day by day. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { orNull, Time } from "../../core/schema.ts";
@@ -50,9 +50,9 @@ export type RunDay = Static<typeof RunDay>;
 
 const STEPS_MAX = 40;
 const SENTENCE_MAX = 240;
-/** Messages that are looked at for words: those before the last may have none. */
+/** Number of messages that are searched for text, because the newest ones may have none. */
 const MESSAGES = 3;
-/** Characters of a message's JSON that are read; what is longer writes a file. */
+/** Most characters of a message's JSON that are read. Longer messages usually write a file. */
 const MESSAGE_MAX = 20_000;
 
 const DEFINITION = "SELECT definition_id FROM runs WHERE id = ?";
@@ -72,7 +72,7 @@ interface SpanRow {
   finished_at: string | null;
 }
 
-/** The last sentence, cut at its begin where it is long. */
+/** The last sentence of a text; a long one is cut at its beginning. */
 export function lastSentence(text: string): string {
   const line = text.trimEnd().split("\n").at(-1)?.trim() ?? "";
   const inner = line.slice(0, -1);
@@ -115,7 +115,7 @@ export function createOverview({ store: { statement }, rows, now }: OverviewDeps
     });
   };
   return {
-    /** Of the page of runs that are listed. */
+    /** Details of the running runs on a page of the list. */
     atWork: (runs: readonly Run[]): RunAtWork[] =>
       runs.flatMap((run) => {
         const definition = statement<string>(DEFINITION).pluck().get(run.id);
@@ -127,7 +127,7 @@ export function createOverview({ store: { statement }, rows, now }: OverviewDeps
           { run, steps: stepsOf(rows.definition(definition), found), agent_id: at?.agent_id ?? null, last_words: said },
         ];
       }),
-    /** The newest last; days without runs are there. @param days ending today. */
+    /** Runs per day, the newest day last; days without runs are included. @param days number of days, ending today. */
     days(days: number, caller: Caller): RunDay[] {
       const first = Math.floor(now() / DAY_MS) * DAY_MS - (days - 1) * DAY_MS;
       const since = timestamp(first);

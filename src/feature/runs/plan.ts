@@ -1,4 +1,4 @@
-/** A run's own pipeline as a graph, from the copy of the definition that it holds, and how far the run is in it. */
+/** A run's own pipeline as a graph, made from the run's copy of the definition, and how far the run is in it. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull } from "../../core/schema.ts";
 import {
@@ -48,7 +48,7 @@ type StepPlan = Static<typeof StepPlan>;
 
 const DONE = new Set(["succeeded", "skipped"]);
 
-/** Steps that must have ended before the one at this place. */
+/** Steps that must have ended before the step at this index begins. */
 export const needsOf = ({ steps }: PipelineDefinition, at: number): string[] => {
   const step = steps[at];
   return step?.needs ?? (at === 0 ? [] : [steps[at - 1]!.id]);
@@ -75,7 +75,10 @@ interface Jumped {
   outputs: Record<string, unknown>;
 }
 
-/** Every time that the ended attempts of a step sent the run to another; the last may not: visits are limited. */
+/**
+ * Every jump to another step that ended attempts of this step caused. The last attempt may not have jumped, because
+ * visits are limited.
+ */
 function jumpsOf(definition: PipelineDefinition, step: PipelineStep, rows: readonly StepRow[]): Jumped[] {
   const place = (id: string) => definition.steps.findIndex((one) => one.id === id);
   return rows
@@ -83,13 +86,13 @@ function jumpsOf(definition: PipelineDefinition, step: PipelineStep, rows: reado
     .flatMap((row) => {
       const to = jumpOf(step, row)?.to;
       const next = rows.find((one) => one.step_id === to && one.item_index === null && one.position > row.position);
-      // After a restart visits begin again at 1: it was the restart that led there.
+      // Visits begin at 1 again after a restart, so then the restart led there, not a jump.
       if (to === undefined || !next || (next.visit === 1 && place(to) <= place(step.id))) return [];
       return [{ to, status: row.status, outputs: row.outputs }];
     });
 }
 
-/** The current attempt of a step: the latest that no restart or step back has superseded. */
+/** The current attempt of a step: the latest one that neither a restart nor a jump back has superseded. */
 const latestOf = <Row extends ProgressRow>(rows: readonly Row[], id: string): Row | undefined =>
   rows.findLast((row) => row.step_id === id && row.item_index === null && !row.superseded);
 
@@ -121,7 +124,7 @@ export type Progress = Pick<
   "steps_done" | "steps_total" | "current_step" | "current_step_name" | "waiting_reason"
 >;
 
-/** How far the run is, and where. */
+/** How far the run is, and at which step. */
 export function progressOf(
   { status: runStatus, definition: { steps } }: Pick<RunRow, "status" | "definition">,
   rows: readonly ProgressRow[],

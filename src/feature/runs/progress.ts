@@ -1,10 +1,10 @@
-/** How far runs are: of all runs of a page in one query. */
+/** The progress of all runs of a page, in one query. */
 import { type Progress, progressOf } from "./plan.ts";
 import type { ListedRun, RunStore } from "./store.ts";
 
 type Shown = Pick<ListedRun, "id" | "status" | "definition_id">;
 
-/** @returns by run. */
+/** @returns the progress by run id. */
 export function progressByRun(
   store: Pick<RunStore, "definition" | "progressRows">,
   runs: readonly Shown[],

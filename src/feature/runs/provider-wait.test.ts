@@ -1,4 +1,7 @@
-/** A provider whose quota is used up is waited for: through kill -9, once, and no longer than is wanted. */
+/**
+ * Waiting for a provider whose quota is used up: the wait survives a kill, costs one call when it is tried again, and
+ * lasts no longer than wanted.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +32,7 @@ afterAll(async () => {
 const start = async () =>
   (await server.request<Run>("POST", "/v1/runs", { body: { pipeline_id: "one", task_description: "Work" } })).body.id;
 const runOf = async (id: string) => (await server.request<Run>("GET", `/v1/runs/${id}`)).body;
-/** Asked every moment until it holds. */
+/** Asks again and again until the condition holds. */
 async function until<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
   for (;;) {
     const value = await ask();
@@ -59,7 +62,7 @@ test("a used-up quota is a wait that a killed server takes up again, and one cal
   const before = calls();
   await server.stop("SIGKILL");
   server = await startServer({ data: server.data });
-  // It is taken up by nobody before its time: another run is asked and ends meanwhile.
+  // The run is not continued before its time; another run starts and ends meanwhile.
   models.next(done);
   const other = await start();
   expect(
@@ -73,7 +76,7 @@ test("a used-up quota is a wait that a killed server takes up again, and one cal
   expect(calls()).toBe(before + 1);
   expect((await runOf(id)).waiting_reason).toContain("used up your quota");
   const timeline = await server.request<{ items: { waited_ms: number }[] }>("GET", `/v1/runs/${id}/timeline`);
-  // Else a page would say that its tools took that long.
+  // Otherwise a page would count the wait as time of its tools.
   expect(timeline.body.items[0]?.waited_ms).toBeGreaterThan(0);
   expect((await server.request("POST", `/v1/runs/${id}/try-now`)).status).toBe(202);
   const ended = await until(
@@ -93,7 +96,7 @@ test.skipIf(lacks("faketime", FAKETIME !== undefined))(
     const ahead = join(folder.path, "ahead");
     const setClock = (hours: number) => writeFileSync(ahead, `+${hours}h\n`);
     setClock(0);
-    // The clock of the day alone moves, as where somebody sets it.
+    // Only the wall clock moves, as when somebody sets it.
     const env = {
       LD_PRELOAD: FAKETIME!,
       FAKETIME_TIMESTAMP_FILE: ahead,

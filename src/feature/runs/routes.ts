@@ -164,6 +164,9 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
   ]);
 }
 
-/** By its token an execution is not told what came of outside text: get_run_history shows it, marked. */
+/**
+ * An execution that calls the API with its token does not get results that may be outside text. The tool
+ * get_run_history shows them, marked as such.
+ */
 const withheld = (item: HistoryItem): HistoryItem =>
   item.outside === null ? item : { ...item, outputs: {}, error: item.error && { ...item.error, message: "" } };

@@ -1,4 +1,4 @@
-/** What runs may cost, and how many of a user's there may be. */
+/** Limits of runs: their cost, and how many unfinished ones a user may have. */
 import { invalidField, overLimit } from "../../core/errors.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -8,16 +8,16 @@ export interface RunLimitsDeps {
   rows: RunStore;
   /** Budget of runs whose pipeline names none, USD; null: no limit. */
   defaultBudgetUsd(): number | null;
-  /** Runs of one user that have not ended. */
+  /** Most unfinished runs of one user. */
   mostUnfinished(): number;
-  /** @throws Problem 413 `workspaces_full` where the files of that user's runs and chats leave no room. */
+  /** @throws Problem 413 `workspaces_full` when the files of that user's runs and chats leave no room. */
   assertWorkspaces(userId: string | null): void;
 }
 
 export type RunLimits = ReturnType<typeof createRunLimits>;
 
 export function createRunLimits({ rows, ...deps }: RunLimitsDeps) {
-  /** Users may set a smaller budget, administrators any. @throws Problem 422. */
+  /** Users may set a smaller budget than the pipeline's, administrators any. @throws Problem 422. */
   const assertBudget = (wanted: number | undefined, { defaults }: PipelineDefinition, caller: Caller): void => {
     const most = defaults?.budget_usd ?? deps.defaultBudgetUsd();
     if (wanted !== undefined && !caller.admin && most !== null && wanted > most)
@@ -25,8 +25,9 @@ export function createRunLimits({ rows, ...deps }: RunLimitsDeps) {
   };
 
   /**
-   * Before a run begins or begins again. Without accounts there is nobody to be fair to.
-   * @param userId whose the run is. @throws Problem 429 `too_many_runs`, 413 `workspaces_full`.
+   * Checks limits before a run begins or begins again. Without accounts there are no limits per user.
+   * @param userId the run's owner.
+   * @throws Problem 429 `too_many_runs`, 413 `workspaces_full`.
    */
   const assertRoom = (userId: string | null): void => {
     if (userId === null) return;

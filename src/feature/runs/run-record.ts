@@ -1,7 +1,7 @@
 /**
- * A run with its steps as they are in one transaction: read once, then every change is made by the state tables
- * (`RunState`, the same that the planner decides on) and written with its event. The only place that changes the
- * status of a run or a step.
+ * A run with its steps within one transaction. The rows are read once; every change follows the state tables
+ * (`RunState`, which the planner uses as well) and is written with its event. Only this file changes the status of a
+ * run or a step.
  */
 import { timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
@@ -48,7 +48,7 @@ export type RunRecord = ReturnType<typeof openRunRecord>;
 
 interface RunRecordDeps {
   store: RunStore;
-  /** Ms since the epoch. */
+  /** Time of the changes, ms since the epoch. */
   now: number;
   project: RunProject | null;
 }
@@ -56,7 +56,7 @@ interface RunRecordDeps {
 const keyOf = ({ step_id, index, attempt }: StepKey): string => [step_id, index, attempt].join("\n");
 const planStep = ({ item_index, ...row }: StepRow): PlanStep => ({ ...row, index: item_index });
 
-/** @param steps of the run, oldest first; all, unless only one of them is to change. */
+/** @param steps the run's steps, oldest first: all of them, unless only one is to change. */
 export function openRunRecord(
   tx: WriteTx,
   first: RunRow,
@@ -161,7 +161,7 @@ export function openRunRecord(
     definedAs,
     step: stepOf,
     refs,
-    /** Carries out a decision. @returns the step's row after it; undefined when it was about the run. */
+    /** Carries out a decision. @returns the changed step's row; undefined when the decision was about the run. */
     decide(decision: Decision, extras: StepExtras = {}): StepRow | undefined {
       const changed = state.apply(decision, now);
       if (decision.kind === "add_step") return addStep(changed!);
@@ -171,7 +171,7 @@ export function openRunRecord(
       } else if (decision.kind === "finish_run") writeRun({ outputs: decision.outputs, finished_at: at });
       return changed && writeStep(changed, extras);
     },
-    /** How an agent's work changes a step. */
+    /** Changes a step as an agent's work reports. */
     report(
       key: StepKey,
       to: StepStatus,
@@ -183,7 +183,7 @@ export function openRunRecord(
   };
 }
 
-/** Whom the events of a run are about. */
+/** The references of a run's events. */
 export const refsOf = ({ id, project_id, created_by }: Pick<RunRow, "id" | "project_id" | "created_by">) => ({
   run_id: id,
   project_id: project_id ?? undefined,

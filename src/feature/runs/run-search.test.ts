@@ -1,4 +1,4 @@
-/** Runs found by words: which, in what order, and at what cost. */
+/** Searching runs by words: which are found, in what order, and at what cost. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** Totals that the database keeps, and pages that cost what they show however many runs there are. */
+/** Totals that the database keeps, and pages whose cost depends on what they show, not on the number of runs. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { HOUR_MS, systemClock } from "../../core/clock.ts";
 import { openStore, type Store } from "../../store/store.ts";

@@ -1,4 +1,4 @@
-/** Runs: created from a pipeline, driven by the planner step by step, cancelled, restarted, approved. */
+/** Runs: creates them from a pipeline, has the planner drive them step by step, cancels, restarts and approves them. */
 import { actOnEach } from "../../core/act-on-each.ts";
 import { timestamp } from "../../core/clock.ts";
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
@@ -22,40 +22,40 @@ import { refsOf } from "./run-record.ts";
 import type { NewRun, RunStore } from "./store.ts";
 import type { RunViews } from "./views.ts";
 
-/** What a pass over runs whose time is over may take. */
+/** Time limit of one pass over runs whose deadline is over, ms. */
 const TICK_MS = 8;
 
 interface RunsDeps extends RunLimitsDeps, Pick<Core, "store" | "clock" | "audit"> {
-  /** What of a run waits for a provider's quota is tried at once. @returns how much did. */
+  /** Tries work of a run at once that waits for a provider's quota. @returns the number of such executions. */
   tryNow(runId: string): number;
   providerWait(runId: string): RunDetail["provider_wait"];
   rows: RunStore;
   views: RunViews;
   advance: Advance;
-  /** @throws Problem 404 unknown, 422 with its problems when it is invalid. */
+  /** @throws Problem 404 for an unknown pipeline, 422 with its problems when it is invalid. */
   pipelineOf(id: string): PipelineDefinition;
   /** @throws Problem 404. */
   projectNamed(name: string, caller: Caller): { id: string; name: string };
-  /** What is wrong with the name of a model; undefined for one that can be called. */
+  /** What is wrong with a model's name; undefined for a model that can be called. */
   wrongModel(id: string): string | undefined;
   /** @throws Problem 422 when the pipeline names an agent that does not exist or is switched off. */
   assertReady(definition: PipelineDefinition): void;
 }
 
 interface RunOrigin {
-  /** A definition made for this run, instead of a stored pipeline. */
+  /** A definition that was made for this run and is used instead of a stored pipeline. */
   made?: PipelineDefinition | undefined;
-  /** The outside text that it begins with. */
+  /** Why the run begins with outside text. */
   outside?: string | undefined;
-  /** Commit of its project to begin from. */
+  /** Commit of the project from which the run begins. */
   base?: string | undefined;
-  /** The caller's trace, which it becomes a part of. */
+  /** The caller's trace, of which the run becomes a part. */
   trace?: TraceParent | undefined;
 }
 
 export type Runs = ReturnType<typeof createRuns>;
 
-/** What other features get. */
+/** The service for other features. */
 export interface RunsService extends Runs {
   readonly rows: RunStore;
   readonly views: RunViews;
@@ -98,7 +98,7 @@ export function createRuns(deps: RunsDeps) {
   };
 
   return {
-    /** @throws Problem 429 `too_many_runs`, 413 `workspaces_full`, as `restart` and `sendBack` do, too. */
+    /** @throws Problem 429 `too_many_runs`, 413 `workspaces_full`. `restart` and `sendBack` throw these as well. */
     create(input: RunCreate, caller: Caller, { made, outside, base, trace }: RunOrigin = {}): Run {
       const definition = made ?? deps.pipelineOf(input.pipeline_id);
       deps.assertReady(definition);
@@ -113,7 +113,7 @@ export function createRuns(deps: RunsDeps) {
         return shown(id);
       });
     },
-    /** @throws Problem 409 when it has ended. */
+    /** @throws Problem 409 when the run has ended. */
     cancel(id: string, caller: Caller): Run {
       return store.write((tx) => {
         const row = views.rowFor(id, caller);
@@ -129,16 +129,17 @@ export function createRuns(deps: RunsDeps) {
       if (deps.tryNow(row.id) === 0) throw conflict("The run waits for no provider.", "run_not_waiting");
       return shown(id);
     },
-    /** What it waits for of a provider. */
+    /** For which provider the run's work waits. */
     providerWait: deps.providerWait,
-    /** @throws Problem 409 unless it failed or was cancelled, 422 unknown step. */
+    /** @throws Problem 409 unless the run failed or was cancelled, 422 for an unknown step. */
     restart,
     /**
-     * Another attempt of a run that has ended, even successfully, on its own branch, with what reviewers say about the last one.
+     * Starts another attempt of an ended run, even a successful one, on the run's branch and with reviewers' comments
+     * on the last attempt.
      * @throws Problem 409 `run_not_ended`, 422 for a step that the pipeline does not have.
      */
     sendBack,
-    /** @throws Problem 404 unknown step, 409 when it does not wait. */
+    /** @throws Problem 404 for an unknown step, 409 when the step does not wait. */
     approve(id: string, { step_id, approved, comment = "" }: Approval, caller: Caller): Run {
       return store.write((tx) => {
         const row = views.rowFor(id, caller);
@@ -162,7 +163,7 @@ export function createRuns(deps: RunsDeps) {
         return shown(id);
       });
     },
-    /** Its work was merged on the code host. */
+    /** Records that the run's work was merged on the code host. */
     mergedOnHost(id: string, { into, commit, head }: { into: string; commit: string; head: string }): void {
       store.write((tx) => {
         const row = rows.run(id);
@@ -171,7 +172,10 @@ export function createRuns(deps: RunsDeps) {
         tx.emit(runMerged, { ...refsOf(row), data: { strategy: "host", into, commit } });
       });
     },
-    /** Advances runs in which a person's time to answer is over, for some milliseconds; `again` asks for the rest. */
+    /**
+     * Advances runs whose deadline for a person's answer is over, for some milliseconds. `again` asks for another pass
+     * if runs are left.
+     */
     tick(again: () => void): void {
       const until = clock.monotonic() + TICK_MS;
       for (const { id } of rows.withDeadlineBefore(clock.now())) {
@@ -179,17 +183,17 @@ export function createRuns(deps: RunsDeps) {
         store.write((tx) => advance.run(tx, id));
       }
     },
-    /** After a start: continues runs that a crash left between two steps. */
+    /** After a start of the server, continues runs that a crash left between two steps. */
     resume(): void {
       actOnEach(rows.unfinished(), ({ id }) => store.write((tx) => advance.run(tx, id)));
     },
-    /** How executions of pipeline steps report. */
+    /** Receives the reports of pipeline steps' executions. */
     owner: {
       started(execution, tx) {
         const step = execution.step_row_id === null ? undefined : rows.step(execution.step_row_id);
         if (step?.status === "queued") advance.began(tx, step);
       },
-      /** The end of an execution is the end of its step, unless the run has continued without it. */
+      /** The end of an execution ends its step, unless the run has continued without it. */
       finished(execution, ending, tx) {
         const step = execution.step_row_id === null ? undefined : rows.step(execution.step_row_id);
         if (!step || !["queued", "running"].includes(step.status)) return;
@@ -199,7 +203,7 @@ export function createRuns(deps: RunsDeps) {
   };
 }
 
-/** Values of the pipeline's inputs. @throws Problem 422 with what is wrong with each. */
+/** Checks the values of the pipeline's inputs. @throws Problem 422 with what is wrong with each. */
 function inputsOf(definition: PipelineDefinition, { inputs = {} }: RunCreate): NewRun["inputs"] {
   const { values, problems } = checkInputs(definition, inputs);
   if (problems.length > 0)

@@ -1,4 +1,7 @@
-/** What people steer many runs with: approvals that wait, a run's plan, cancelling and restarting several. */
+/**
+ * Operations with which people steer many runs: waiting approvals, a run's plan, cancelling and restarting several
+ * runs.
+ */
 
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf } from "../../core/schema.ts";
@@ -14,7 +17,7 @@ import { RunSum, type RunSums, SUM_DAYS, SUMMED_MAX, SumsBy } from "./sums.ts";
 import { RunTimeline } from "./timeline.ts";
 import type { RunViews } from "./views.ts";
 
-/** Runs at work that one answer holds: each is read with its steps and its last message. */
+/** Most running runs in one answer: each is read with its steps and its last message. */
 const AT_WORK_MAX = 20;
 const DAYS_MAX = 90;
 const DAYS = 14;

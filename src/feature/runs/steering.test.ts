@@ -1,4 +1,4 @@
-/** What waits for a person, the plan of a run, and steering several at once: request, answer, events. */
+/** Approvals that wait for a person, the plan of a run, and steering several runs at once: request, answer, events. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -50,7 +50,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts a run and waits on its events until it is in one of these. */
+/** Starts a run and reads its events until one of these kinds. */
 async function until(kinds: string, pipeline_id: string, token = admin): Promise<Run> {
   const body = { pipeline_id, task_description: `Announce ${pipeline_id}` };
   const made = await server.request<Run>("POST", "/v1/runs", { token, body });

@@ -1,4 +1,4 @@
-/** How a step is shown under its name, and which skills events say were put into it. */
+/** How a step is shown under its name, and which skills events report for it. */
 import { afterEach, expect, test } from "bun:test";
 import type { Caller } from "../../http/caller.ts";
 import { createRigs } from "../../testing/engine-rig.ts";

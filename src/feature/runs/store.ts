@@ -22,7 +22,7 @@ export type StepRow = typeof steps.$inferSelect;
 
 interface Spent {
   cost_usd: number;
-  /** Model calls that cost something that is not known. */
+  /** Number of model calls whose cost is unknown. */
   calls_without_price: number;
   tokens: number;
 }
@@ -35,7 +35,7 @@ const LISTED = [...SHOWN, "definition_id", "cost_nano", "version"] as const;
 export type ListedRun = Pick<StoredRun, (typeof LISTED)[number]>;
 export type RunVersion = Pick<StoredRun, "id" | "version">;
 
-/** Of a step's attempt, what lists of runs show. */
+/** The columns of a step's attempt that lists of runs need. */
 const PROGRESS = ["run_id", "step_id", "agent_id", "item_index", "superseded", "status", "attempt", "inputs"] as const;
 export type ProgressRow = Pick<StepRow, (typeof PROGRESS)[number]>;
 
@@ -52,19 +52,19 @@ export interface RunFilter {
   statuses?: readonly RunStatus[] | undefined;
   project_id?: string | undefined;
   task_id?: string | undefined;
-  /** Runs in which this agent took a step. */
+  /** Only runs in which this agent took a step. */
   agent_id?: string | undefined;
-  /** This caller's own; an administrator's all. */
+  /** Only this caller's own runs; all for an administrator. */
   ownOf?: Asker | undefined;
-  /** All that this caller may read. */
+  /** Only runs that this caller may read. */
   readableBy?: Asker | undefined;
-  /** RFC 3339. */
+  /** Only runs created since then, RFC 3339. */
   since?: string | undefined;
-  /** Words of the task, the pipeline or the project. */
+  /** Only runs with these words in the task, the pipeline or the project. */
   text?: string | undefined;
 }
 
-/** Columns that words are searched in. */
+/** Columns in which words are searched. */
 const TEXTS = ["task_description", "pipeline_id", "project_name", "id"].map((column) => `runs.${column}`);
 
 const equals = (column: string, value: string | undefined): Condition =>
@@ -76,7 +76,8 @@ const below = (column: string, after: string | null): Condition =>
 function conditionsOf({ statuses, ownOf, readableBy, since, ...filter }: RunFilter): Condition[] {
   return [
     equals("runs.pipeline_id", filter.pipeline_id),
-    // Most runs have succeeded: sorting them by id takes longer than skipping the others.
+    // Most runs have succeeded, so skipping the others in the order of ids is cheaper than sorting what the index on
+    // status finds. `+` keeps SQLite from using that index.
     statuses &&
       within(statuses.length > 1 && statuses.includes("succeeded") ? "+runs.status" : "runs.status", statuses),
     equals("runs.project_id", filter.project_id),
@@ -87,7 +88,7 @@ function conditionsOf({ statuses, ownOf, readableBy, since, ...filter }: RunFilt
   ];
 }
 
-/** Steps that wait for a person until a time, as the partial index has them. */
+/** Steps that wait for a person until a deadline, written as the partial index has it. */
 const WAITING = "deadline IS NOT NULL AND status = 'waiting'";
 
 const LIVE_RUN = RUN_STATUSES.filter((status) => !isRunEnd(status));
@@ -102,7 +103,7 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
   const versions = createReader(statement, runs, ["id", "version"]);
   const progress = createReader(statement, steps, PROGRESS);
   const isLive = within("status", LIVE_RUN);
-  /** Those found by the index of their texts, until the page is full. */
+  /** Runs that the index of texts finds, until the page is full. */
   function withWords<Row>(
     reader: Reader<Row>,
     words: readonly string[],
@@ -133,7 +134,7 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
       const { where, values } = allOf(below("runs.id", after), ...conditions);
       return reader.all(`${where} ORDER BY runs.id DESC LIMIT ?`, ...values, limit);
     }
-    // Read from the agent's runs, newest first, so that a page costs only what it shows.
+    // This reads from the agent's runs, newest first, so that a page costs only the rows that it shows.
     const { where, values } = allOf(
       equals("run_agents.agent_id", filter.agent_id),
       below("run_agents.run_id", after),
@@ -154,9 +155,9 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
       return row && defined(row);
     },
     step: (id: string): StepRow | undefined => stepRows.find({ id }),
-    /** Every attempt, oldest first. */
+    /** Every attempt of the run's steps, oldest first. */
     stepsOf: (runId: string): StepRow[] => stepRows.list([{ run_id: runId }], { order: "position" }),
-    /** What queued work of these runs waits for besides its turn, by run. */
+    /** What the queued work of these runs waits for besides its turn, by run id. */
     waitsOf(runIds: readonly string[]): Map<string, string> {
       if (runIds.length === 0) return new Map();
       const found = statement<[run: string, what: string]>(
@@ -168,20 +169,20 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
       return new Map(found);
     },
     unfinished: (): RunRow[] => runRows.list([isLive]).map(defined),
-    /** Runs with an approval whose time is up. @param at ms since the epoch. */
+    /** Runs with an approval whose deadline is over. @param at ms since the epoch. */
     withDeadlineBefore: (at: number): { id: string }[] =>
       statement<{ id: string }>(`SELECT DISTINCT run_id AS id FROM steps WHERE ${WAITING} AND deadline <= ?`).all(at),
-    /** When the next of them is over, ms since the epoch. */
+    /** The next deadline of an approval, ms since the epoch. */
     nextDeadline: (): number | null =>
       statement<number | null>(`SELECT min(deadline) FROM steps WHERE ${WAITING}`).pluck().get() ?? null,
-    /** As it is now. */
+    /** The run's cost so far. */
     spentByRun(runId: string): Spent {
       const text = "SELECT cost_nano, calls_without_price, tokens FROM runs WHERE id = ?";
       return spentOf(statement<Costs>(text).get(runId) ?? NO_COSTS);
     },
-    /** @throws Error when there is none with that id. */
+    /** @throws Error when there is no definition with that id. */
     definition: definitions.read,
-    /** Rows that show how far each of several runs is, by run, oldest first. */
+    /** The rows that show the progress of several runs, by run id, oldest first. */
     progressRows(runIds: readonly string[]): Map<string, ProgressRow[]> {
       const { where, values } = allOf(among("steps.run_id", runIds));
       const found = progress.all(`${where} ORDER BY steps.run_id, steps.position`, ...values);
@@ -189,7 +190,7 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
       for (const row of found) byRun.get(row.run_id)!.push(row);
       return byRun;
     },
-    /** The agent's work on an attempt; nothing for steps without an agent. */
+    /** Cost and end of the agent's work on an attempt; zeros for steps without an agent. */
     workOf(id: string | null): Spent & { ended_by: "complete" | "text" | null; queued_at: string | null } {
       const row = id === null ? undefined : executionRows.find({ id });
       return {
@@ -198,9 +199,9 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
         queued_at: row?.created_at ?? null,
       };
     },
-    /** Newest first, from below the cursor's id. */
+    /** Runs, newest first, below the cursor's id. */
     page: (filter: RunFilter, after: string | null, limit: number): ListedRun[] => pageOf(listed, filter, after, limit),
-    /** The same, of each its version alone. */
+    /** As `page`, with only the id and version of each run. */
     versions: (filter: RunFilter, after: string | null, limit: number): RunVersion[] =>
       pageOf(versions, filter, after, limit),
     listed(ids: readonly string[]): ListedRun[] {
@@ -209,7 +210,7 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
     },
     countLive: (): number => runRows.count(isLive),
     countLiveOf: (userId: string): number => runRows.count(isLive, { created_by: userId }),
-    /** Steps that a person answers or answered, with their runs; newest first, from below the cursor's step id. */
+    /** Steps that a person must answer or has answered, with their runs; newest first, below the cursor's step id. */
     approvals({ waiting, readableBy }: { waiting: boolean; readableBy: Asker }, after: string | null, limit: number) {
       const { where, values } = allOf(
         ["json_extract(steps.inputs, '$.message') IS NOT NULL AND steps.agent_id IS NULL"],

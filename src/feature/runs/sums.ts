@@ -1,4 +1,7 @@
-/** What lists of pipelines and projects say of each: how its latest runs ended, what one usually costs, when the last began. */
+/**
+ * Figures for the lists of pipelines and projects: how the latest runs ended, what one usually costs, when the last
+ * began.
+ */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { toUsd } from "../../core/money.ts";
@@ -32,7 +35,7 @@ export const RunSum = t.Object(
 export type RunSum = Static<typeof RunSum>;
 
 export const SUM_DAYS = 30;
-/** Runs that are read. */
+/** Most runs that are read. */
 export const SUMMED_MAX = 2_000;
 
 interface Row {
@@ -47,7 +50,7 @@ export type RunSums = ReturnType<typeof createRunSums>;
 
 export function createRunSums({ statement }: Pick<Store, "statement">, now: () => number) {
   return {
-    /** Of the newest runs of the last days, by pipeline or project; the one with the newest run first. */
+    /** Figures from the newest runs of the last days, by pipeline or project; the one with the newest run first. */
     read(by: SumsBy, caller: Caller): RunSum[] {
       const since = timestamp(now() - SUM_DAYS * DAY_MS);
       const { where, values } = allOf(
@@ -65,7 +68,7 @@ export function createRunSums({ statement }: Pick<Store, "statement">, now: () =
   };
 }
 
-/** @param rows newest first. @param today its date, UTC. */
+/** @param rows newest first. @param today today's date, UTC. */
 function sumOf(key: string, rows: readonly Row[], today: string): RunSum {
   const succeeded = rows.filter(({ status }) => status === "succeeded");
   const total = (of: (row: Row) => number) => rows.reduce((sum, row) => sum + of(row), 0);

@@ -1,4 +1,4 @@
-/** When the attempts of a run's steps waited, worked and asked a model, without what they were asked and gave. */
+/** The times at which the attempts of a run's steps waited, worked and asked a model, without inputs and outputs. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, shownOf, Time } from "../../core/schema.ts";
 import { kindOfStep, type PipelineStep, STEP_KINDS } from "../../engine/pipeline/definition.ts";
@@ -54,11 +54,11 @@ export const RunTimeline = t.Object(
 );
 export type RunTimeline = Static<typeof RunTimeline>;
 
-/** Attempts that one answer holds, the newest. */
+/** Most attempts in one answer; the newest are kept. */
 export const ATTEMPTS_MAX = 1_000;
-/** Model calls of a run that are read, the newest. */
+/** Most model calls of a run that are read; the newest are read. */
 const CALLS_MAX = 2_000;
-/** Parts of one attempt's time; more are drawn as one where they are closest. */
+/** Most parts of one attempt's time. If there are more, the closest are joined. */
 const PARTS_MAX = 60;
 
 interface AttemptRow {
@@ -104,7 +104,10 @@ interface Part {
   to_ms: number;
 }
 
-/** Joins parts that overlap, and the closest of the rest until there are few enough. @param parts in their order. */
+/**
+ * Joins overlapping parts, and then the closest ones until at most `most` are left.
+ * @param parts in the order of time.
+ */
 export function joinParts(parts: readonly Part[], most: number): Part[] {
   const joinAt = (gap: number) => {
     const joined: Part[] = [];
@@ -122,7 +125,7 @@ export function joinParts(parts: readonly Part[], most: number): Part[] {
   return joinAt(widest);
 }
 
-/** The time that an attempt's calls took, within the attempt. */
+/** The times of an attempt's model calls, limited to the attempt. */
 function modelTimeOf({ started_at, finished_at }: AttemptRow, calls: readonly CallRow[]): Part[] {
   if (started_at === null) return [];
   const begin = Date.parse(started_at);
@@ -135,11 +138,11 @@ function modelTimeOf({ started_at, finished_at }: AttemptRow, calls: readonly Ca
   return joinParts(parts, PARTS_MAX);
 }
 
-/** An item of a step that is done for each is an agent's work. */
+/** The kind of an attempt. An item of a `for_each` step is an agent's work. */
 const kindOf = (step: PipelineStep | undefined, index: number | null): StepAttempt["kind"] =>
   step === undefined || index !== null ? "agent" : kindOfStep(step);
 
-/** The wait that is not over counts, too. */
+/** How long the attempt waited, including a wait that is not over. */
 const waitedMsOf = ({ waited_ms, waiting_since, finished_at }: AttemptRow, now: number): number =>
   (waited_ms ?? 0) + (waiting_since === null || finished_at !== null ? 0 : Math.max(0, now - waiting_since));
 
@@ -167,7 +170,8 @@ export function timelineOf(
       superseded: row.superseded === 1,
       cost_usd: spent.cost_usd,
       calls_without_price: spent.calls_without_price,
-      // Its row is there from the start of the run; waiting for the steps before it is no time in the queue.
+      // A step's row exists from the start of the run. Time spent on the steps before it does not count as time in the
+      // queue.
       queued_at: row.queued_at ?? row.started_at ?? row.created_at,
       waited_ms: waitedMsOf(row, now),
       model_time: modelTimeOf(row, bySession.get(session_id ?? "") ?? []),

@@ -1,4 +1,4 @@
-/** Reading runs: who may see which, and how rows are shown. */
+/** Reads runs: decides who may see which, and how rows are presented. */
 import { msBetween, timestamp } from "../../core/clock.ts";
 import { expectFound, invalidField } from "../../core/errors.ts";
 import { isRunEnd, isRunStatus, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
@@ -39,7 +39,7 @@ interface ListQuery {
 
 export type RunViews = ReturnType<typeof createRunViews>;
 
-/** @throws Problem 422. @returns RFC 3339. */
+/** @returns the time as RFC 3339. @throws Problem 422. */
 function sinceOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const ms = /^\d{1,14}$/.test(text) ? Number(text) : Date.parse(text);
@@ -56,7 +56,7 @@ function statusesOf(text: string | undefined): RunStatus[] | undefined {
   return words;
 }
 
-/** An item of a `for_each` is an agent's work. */
+/** The kind of a step. An item of a `for_each` step is an agent's work. */
 function kindIn({ definition }: RunRow, { step_id, item_index }: StepRow): Step["kind"] {
   const step = definition.steps.find(({ id }) => id === step_id);
   return step === undefined || item_index !== null ? "agent" : kindOfStep(step);
@@ -67,7 +67,8 @@ const presentStep = (row: StepRow, kind: Step["kind"], work: ReturnType<RunStore
   kind,
   index: row.item_index,
   ...work,
-  // Its row is there from the start of the run; waiting for the steps before it is no time in the queue.
+  // A step's row exists from the start of the run. Time spent on the steps before it does not count as time in the
+  // queue.
   queued_at: work.queued_at ?? row.started_at ?? row.created_at,
 });
 
@@ -86,31 +87,31 @@ const toHistory = (row: ListedRun, rows: readonly ProgressRow[]): HistoryItem =>
 
 const idOf = (row: { id: string }): string => row.id;
 
-/** What runs wait for on a copy of another instance's data folder (`store/identity.ts`). */
+/** What runs wait for while this server is a copy of another one's data folder (`store/identity.ts`). */
 const STANDBY =
   "The server stands by, since its data is a copy of another server's. Stop the original, then: skep activate";
 
-/** Characters of JSON of ended runs that are kept for lists. */
+/** Most characters of JSON of ended runs that are cached for lists. */
 const KEPT_CHARACTERS = 2_000_000;
 
-/** @param standsBy whether no agent works, since this is a copy that nobody has activated. */
+/** @param standsBy whether agents do not work because this server is a copy that nobody has activated. */
 export function createRunViews(store: RunStore, sqlite: Store["sqlite"], standsBy = () => false) {
   const ended = createRowCache<Run>(sqlite, KEPT_CHARACTERS);
-  /** @param waits what its work waits for besides its turn. */
+  /** @param waits what the run's work waits for besides its turn. */
   const presentWith = (row: ListedRun, progress: Progress, waits: string | undefined): Run => ({
     ...pick(row, SHOWN),
     ...spentOf(row),
     ...progress,
     waiting_reason: progress.waiting_reason ?? (standsBy() && !isRunEnd(row.status) ? STANDBY : waits) ?? null,
   });
-  /** What belongs to several runs in one query each. */
+  /** Presents several runs; their details take one query each kind, not one per run. */
   const presentAll = (rows: readonly ListedRun[]): Run[] => {
     const progress = progressByRun(store, rows);
     const waits = store.waitsOf(rows.filter(({ status }) => !isRunEnd(status)).map(idOf));
     return rows.map((row) => presentWith(row, progress.get(row.id)!, waits.get(row.id)));
   };
   const present = (row: RunRow): Run => presentAll([row])[0]!;
-  /** The runs by id; those that have ended from memory, while they have the version that was read. */
+  /** The runs by id. Ended runs come from the cache if it holds the version that was read. */
   const runsOf = (found: readonly RunVersion[]): Map<string, Run> => {
     const runs = new Map<string, Run>();
     const unknown: string[] = [];
@@ -132,7 +133,9 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"], standsB
     const runs = runsOf(found);
     return listAnswer(found, page, idOf, ({ id }) => runs.get(id)!);
   };
-  /** Users see their own; administrators all; an execution its own agent's, of the user it works for. */
+  /**
+   * Whose runs a caller sees: users their own, administrators all, an execution those of its own agent for its user.
+   */
   const ownership = (caller: Caller): RunFilter =>
     caller.execution ? { readableBy: caller, agent_id: caller.execution.agentId } : { ownOf: caller };
   const filterOf = (query: ListQuery, caller: Caller): RunFilter => ({
@@ -149,7 +152,7 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"], standsB
   const stepRow = (runId: string, step: string, attempt: number | undefined, caller: Caller): StepRow => {
     const rows = store.stepsOf(rowFor(runId, caller).id);
     const named = rows.filter((row) => row.step_id === step && (attempt === undefined || row.attempt === attempt));
-    // A step with for_each is its aggregate; its items are read by their ids.
+    // The name of a `for_each` step means its aggregate. Its items are read by their ids.
     const found = rows.find((row) => row.id === step) ?? named.findLast((row) => row.item_index === null);
     return expectFound(found, "step in this run");
   };
@@ -157,7 +160,7 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"], standsB
     present,
     rowFor,
     list: (query: ListQuery, page: Page, caller: Caller): ListAnswer<Run> => pageOfRuns(filterOf(query, caller), page),
-    /** @throws Problem 404 when it is unknown, or another user's. */
+    /** @throws Problem 404 when the run is unknown or another user's. */
     one(id: string, caller: Caller): Omit<RunDetail, "provider_wait"> {
       const row = rowFor(id, caller);
       return { ...present(row), inputs: row.inputs };
@@ -170,7 +173,7 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"], standsB
         next_cursor,
       };
     },
-    /** By name (its latest attempt, or the one asked for) or by row id. */
+    /** A step by name (its latest attempt, or the given one) or by the id of its row. */
     step(runId: string, step: string, attempt: number | undefined, caller: Caller): Step {
       const row = stepRow(runId, step, attempt, caller);
       return presentStep(row, kindIn(rowFor(runId, caller), row), store.workOf(row.execution_id));

@@ -77,7 +77,7 @@ test("finds documents that the caller may read", async () => {
     return read.body.status === "ready";
   }, "the document to be read");
   expect(await find("fondant")).toEqual(["document Keeping bees in winter"]);
-  // With the section to open it at.
+  // The hit names the section at which the document opens.
   const { body: hits } = await server.request<{ items: Found[] }>("GET", "/v1/search?q=fondant", {
     token: admin.token,
   });

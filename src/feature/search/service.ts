@@ -1,4 +1,4 @@
-/** One search over everything that has a name: names that begin with the words first, then those that hold them. */
+/** Searches everything that has a name. Names that begin with the words come first, then names that contain them. */
 import type { Asker } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { ListAnswer, Page } from "../../http/list.ts";
@@ -26,24 +26,24 @@ interface SearchDeps extends Pick<Core, "store"> {
   agents: { named(): Pick<Agent, "id" | "name" | "description">[] };
   pipelines: { named(): Pick<Pipeline, "id" | "name" | "description">[]; look(): Generator<void> };
   skills: { look(): Generator<void>; list(page: Page, reader: SkillReader): ListAnswer<Skill> };
-  /** Of the folder that agents, pipelines and skills are in. */
+  /** Reads the folder of agents, pipelines and skills in turns. */
   snapshotInTurns: TextFolder["snapshotInTurns"];
-  /** The caller's own. */
+  /** Finds only the caller's own chats. */
   chat: Pick<Chats, "titled">;
-  /** Only what the caller may see. */
+  /** Finds only what the caller may see. */
   memory: { searchWords(query: string, limit: number, caller: Caller): MemoryHit[] };
-  /** Only those the reader may see. */
+  /** Finds only documents that the asker may see. */
   documents: {
     search(request: { query: string; limit: number }, asker: Asker): DocumentHit[];
   };
   graphs: { findSymbols(words: readonly string[], limit: number, asker: Asker): Promise<FoundSymbol[]> };
-  /** Only what the caller may see. */
+  /** Lists only runs that the caller may see. */
   runs: { list(query: { q: string }, page: Page, caller: Caller): ListAnswer<Run> };
 }
 
-/** Things with a name are few; only so many are searched. */
+/** Most named things that are searched; there are usually few. */
 const NAMED_MAX = 5_000;
-/** Characters of a text that are shown. */
+/** Most characters of a text that are shown. */
 const SHOWN = 300;
 
 const short = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
@@ -59,7 +59,10 @@ const found = (kind: Found["kind"], id: string, title: string, detail: string, m
   ...more,
 });
 
-/** 0 for what begins with the words, 1 for what has them in its title, 2 for the rest that has them; undefined for no match. */
+/**
+ * Rank of a match: 0 when it begins with the words, 1 when its name contains them all, 2 when its details are needed;
+ * undefined for no match.
+ */
 function rank({ title, id, detail }: Found, words: readonly string[]): number | undefined {
   const [name, rest] = [`${title} ${id}`.toLowerCase(), detail.toLowerCase()];
   if (!words.every((word) => name.includes(word) || rest.includes(word))) return undefined;
@@ -126,7 +129,10 @@ export function createSearch(deps: SearchDeps) {
     (await deps.graphs.findSymbols(words, limit, caller)).map(({ id, name, file_path, start_line, project_id }) =>
       found("symbol", id, name, `${file_path}:${start_line}`, { project_id }),
     );
-  /** What names are in, read in turns. Pipelines are checked against agents and skills, which are read with them. */
+  /**
+   * Reads the files that contain names, in turns. Pipelines are checked against agents and skills, so these are read as
+   * well.
+   */
   function* lookAt(wanted: Wanted): Generator<void> {
     if (wanted("pipeline")) yield* deps.pipelines.look();
     else if (wanted("agent") || wanted("skill")) yield* deps.skills.look();
@@ -154,11 +160,11 @@ export function createSearch(deps: SearchDeps) {
       );
   return {
     /**
-     * @param limit of each kind.
-     * @param kinds those that are asked for; all when absent.
+     * @param limit most results of each kind.
+     * @param kinds the kinds to search; all when absent.
      */
     async search(text: string, limit: number, kinds: ReadonlySet<Kind> | undefined, caller: Caller): Promise<Found[]> {
-      // SQL lowers A–Z alone, in the words and in the text.
+      // SQLite converts only A–Z to lower case, both in words and in texts, so SQL searches get the words as written.
       const written = wordsOf(text).slice(0, 10);
       const words = written.map((word) => word.toLowerCase());
       if (words.length === 0) return [];

@@ -1,4 +1,4 @@
-/** A secret that is bound to a host, in a run: the host gets it, and nothing of the sandbox ever holds it. */
+/** A secret that is bound to a host, in a run: the host receives it, and the sandbox never holds it. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:https";
@@ -93,7 +93,7 @@ describe.skipIf(!docker || lacks("openssl", Bun.which("openssl") !== null))("a s
     expect(JSON.stringify(description)).not.toContain(CANARY);
     if (isRoot) {
       const held = searchMemory(description.State.Pid, [CANARY, "put-in-by-skep"]);
-      // What its processes do hold is found.
+      // The search does find what the sandbox's processes hold.
       expect(held["put-in-by-skep"]).not.toEqual([]);
       expect(held[CANARY]).toEqual([]);
     }
@@ -133,7 +133,7 @@ describe.skipIf(!docker || lacks("openssl", Bun.which("openssl") !== null))("a s
     writeFileSync(join(workspace, "last"), "");
     const frames = framesOf<{ kind: string }>(server, `/v1/events/stream?after=0&run_id=${run.id}`);
     await framesUntil(frames, ({ data }) => data.kind === "run_complete");
-    // Without it the host's own certificate is seen, which this sandbox does not trust.
+    // Without a secret for the host, the sandbox sees the host's own certificate, which it does not trust.
     expect(got).toEqual([`/x Bearer ${CANARY}`, `/x Bearer ${other}`]);
     const text = (name: string) => readFileSync(join(workspace, name), "utf8");
     expect([text("second.txt"), text("third.txt")]).toEqual([

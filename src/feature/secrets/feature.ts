@@ -5,7 +5,7 @@ import { secretRoutes } from "./routes.ts";
 import { createSecrets } from "./service.ts";
 import { createSecretValues } from "./values.ts";
 
-/** How long replaced values are masked. */
+/** How long replaced values stay masked, in days. */
 const REPLACED_DAYS = 30;
 
 type Needs = Core & {
@@ -21,7 +21,7 @@ export const secrets = defineFeature("secrets", (deps: Needs) => {
     agentExists: deps.agents.exists,
     boundsOf: deps.agents.powers.boundsOf,
   });
-  // Before anything else starts, so that the first agent's output is masked already.
+  // Loaded before anything else starts, so that the first agent's output is masked already.
   values.load();
   return {
     service,

@@ -91,7 +91,7 @@ export const SecretUpdate = t.Object({
 });
 export type SecretUpdate = Static<typeof SecretUpdate>;
 
-/** Variables that the sandbox sets or that change how programs load; a secret must not take their place. */
+/** Variables that the sandbox sets or that change how programs load. No secret may have these names. */
 const RESERVED = new Set([
   "PATH",
   "HOME",

@@ -1,4 +1,4 @@
-/** Secrets in plaintext, for the work of agents that were granted them and for parts of the server. Each reading is audited. */
+/** Gives secrets in plaintext to agents that were granted them, and to parts of the server. Each reading is audited. */
 import { timestamp } from "../../core/clock.ts";
 import { entryAllows } from "../../core/network.ts";
 import { among, type Condition } from "../../store/reader.ts";
@@ -9,7 +9,10 @@ import type { SecretValues } from "./values.ts";
 
 export interface ReadingsDeps extends Pick<Core, "store" | "clock" | "audit"> {
   values: Pick<SecretValues, "open">;
-  /** Agents that have started the session and hand on no more than they have themselves. */
+  /**
+   * Agents that started the session, directly or indirectly, and hand on no more than they have. The session gets no
+   * secret that they were not granted themselves.
+   */
   boundsOf(sessionId: string): string[];
   /** @throws Problem 404. */
   assertAgent(agentId: string): void;
@@ -37,9 +40,9 @@ interface EdgeSecret {
   edge: SecretEdge;
 }
 
-/** What a host entry without a port means: credentials go over TLS alone. */
+/** Ports of a host entry without a port: credentials are sent over TLS only. */
 const TLS_PORTS = [443];
-/** Of the secrets: that the agent was granted them. */
+/** The condition that the agent was granted the secret. */
 export const grantedTo = (agentId: string): Condition => [
   "id IN (SELECT secret_id FROM secret_grants WHERE agent_id = ?)",
   agentId,
@@ -59,7 +62,10 @@ export function createReadings({ store, clock, values, audit, boundsOf, assertAg
     rows.update({ last_used_at: timestamp(clock.now()), last_used_by: by }, among("id", ids));
   };
   return {
-    /** Plaintext for a part of the server itself; undefined when there is none, or it cannot be opened. Audited. */
+    /**
+     * Plaintext for a part of the server itself; undefined when there is no such secret or it cannot be opened.
+     * Audited.
+     */
     valueOf(name: string, actor: string): string | undefined {
       const row = rows.find({ name });
       if (!row) return undefined;
@@ -69,10 +75,10 @@ export function createReadings({ store, clock, values, audit, boundsOf, assertAg
       });
       return values.open(row);
     },
-    /** Names of those of the agent that are put into requests, whatever the host. */
+    /** Names of the agent's secrets that the proxy puts into requests, for any host. */
     edgeNames: (agentId: string, { sessionId }: Pick<EnvReader, "sessionId">): string[] =>
       grantedRows(agentId, sessionId).flatMap(({ name, edge }) => (edge === null ? [] : [name])),
-    /** Those of the agent that the proxy puts into requests to this host. `isNew`: the reading is audited. */
+    /** The agent's secrets that the proxy puts into requests to this host. `isNew`: the reading is audited. */
     edgeFor(
       agentId: string,
       { host, port }: EdgeTarget,
@@ -97,18 +103,18 @@ export function createReadings({ store, clock, values, audit, boundsOf, assertAg
       });
     },
     /**
-     * Plaintext by variable name, and the names of those that cannot be opened. Each read is audited.
-     * With a session: only what the agents that bound it were granted, too.
+     * Plaintext by variable name, and the names of secrets that cannot be opened. Each reading is audited.
+     * With a session: only secrets that the agents which started it were granted as well.
      */
     envOf(agentId: string, { actor, address, sessionId }: EnvReader): SecretEnv {
       assertAgent(agentId);
-      // What is put into requests on their way out is in no sandbox.
+      // Secrets that the proxy puts into requests never enter a sandbox.
       const open = grantedRows(agentId, sessionId).filter(({ edge }) => edge === null);
       const opened = open.map((row) => [row.name, values.open(row)] as const);
       const env = Object.fromEntries(opened.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
       const damaged = opened.flatMap(([name, value]) => (value === undefined ? [name] : []));
       const data = { names: Object.keys(env), ...(damaged.length > 0 ? { damaged } : {}) };
-      // An agent that was granted no secret was given nothing: that is no event.
+      // If the agent was granted no secret, nothing was read, so nothing is audited.
       if (open.length === 0) return { env, damaged };
       store.write(() => {
         audit({ action: "secret.env_read", actor, subject: agentId, address, data });

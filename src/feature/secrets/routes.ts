@@ -1,4 +1,4 @@
-/** /v1/secrets. Nothing here but `env` ever answers a value. */
+/** `/v1/secrets`. Only `env` answers with values. */
 
 import { Type as t } from "@sinclair/typebox";
 import { conflict, forbidden } from "../../core/errors.ts";
@@ -10,8 +10,8 @@ import type { Secrets } from "./service.ts";
 import { damagedText } from "./values.ts";
 
 /**
- * Who may read plaintext: the engine token, or the token of a running execution of that agent. Open to anybody only
- * while no engine token is configured and no credentials are required.
+ * Who may read plaintext: the engine's token, or the token of a running execution of that agent. Anybody may only while
+ * no engine token is configured and no credentials are required.
  */
 function assertMayReadEnv(caller: Caller, agentId: string, engineTokenSet: boolean): void {
   if (caller.kind === "engine") return;

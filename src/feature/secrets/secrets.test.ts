@@ -51,7 +51,7 @@ describe("secrets", () => {
     expect(env.status).toBe(200);
     expect(env.body).toEqual({ GRANTED: VALUE });
     expect(env.headers.get("cache-control")).toBe("no-store");
-    // Shown without a value, and a read is no change.
+    // The secret is shown without its value, and reading it does not count as a change.
     const before = made.body as Record<string, unknown>;
     expect(before).toMatchObject({ last_used_at: null, last_used_by: null });
     const { body: now } = await server.request("GET", "/v1/secrets/GRANTED");
@@ -71,7 +71,7 @@ describe("secrets", () => {
     const given = async () =>
       (await server.request<{ items: unknown[] }>("GET", "/v1/admin/audit?action=secret.env_read&limit=200")).body
         .items;
-    // Nothing is granted any more: the agent gets nothing, and nothing is written down.
+    // Nothing is granted any more, so the agent gets nothing and nothing is audited.
     const before = (await given()).length;
     await read();
     expect((await given()).length).toBe(before);

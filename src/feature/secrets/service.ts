@@ -1,4 +1,4 @@
-/** Secrets: sealed at rest, masked on read, given in plaintext only to the engine and only when granted. */
+/** Secrets: sealed at rest, masked in answers, and given in plaintext only to the engine and only when granted. */
 import { timestamp } from "../../core/clock.ts";
 import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -23,10 +23,10 @@ type Row = typeof secrets.$inferSelect;
 
 const CONNECTION_HEADERS = /^(host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i;
 
-/** The preview of a value that is too short to be found in text shows nothing of it. */
+/** The preview of a value that is too short to be masked. It shows no part of the value. */
 const UNMASKED = maskedPreview("");
 const WARNING = `The value has fewer than ${MIN_MASKED_LENGTH} characters: it is not masked where an agent shows it.`;
-/** No preview is made of fewer than six characters either, whatever they are made of. */
+/** Preview of a value. A value that cannot be masked gets none, whatever characters it has. */
 const previewOf = (value: string): string => (isMaskable(value) ? maskedPreview(value) : UNMASKED);
 
 const assertSize = (value: string): void => {
@@ -34,7 +34,7 @@ const assertSize = (value: string): void => {
     throw invalidField("/value", `A secret holds at most ${LIMITS.secretValueBytes} bytes`);
   if (value.includes("\0")) throw invalidField("/value", "An environment variable cannot hold a NUL character");
 };
-/** @throws Problem 422 for what cannot be put into a header, or not be blanked in an answer. */
+/** @throws Problem 422 for a value that cannot be put into a header, or not be blanked in an answer. */
 const assertEdge = (edge: SecretEdge, value: string | undefined): void => {
   if (CONNECTION_HEADERS.test(edge.header))
     throw invalidField("/edge/header", "This header belongs to the connection; name another one");
@@ -70,7 +70,7 @@ export function createSecrets(deps: SecretsDeps) {
     },
     /** @throws Problem 404. */
     get: (idOrName: string): Secret => present(find(idOrName)),
-    /** @throws Problem 409 same name, 422 reserved name or oversized value. */
+    /** @throws Problem 409 when the name is taken, 422 for a reserved name or an oversized value. */
     create({ name, description, secret_type = "custom", value, edge = null }: SecretCreate, caller: Caller): Secret {
       if (isReservedName(name)) throw invalidField("/name", "This variable is the sandbox's own; choose another name");
       assertSize(value);
@@ -118,7 +118,7 @@ export function createSecrets(deps: SecretsDeps) {
         record("secret.deleted", caller, row);
       });
     },
-    /** Idempotent. @throws Problem 404 unknown secret or agent. */
+    /** Grants a secret to an agent. Idempotent. @throws Problem 404 for an unknown secret or agent. */
     grant(idOrName: string, agentId: string, caller: Caller): Secret {
       assertAgent(agentId);
       return store.write(() => {

@@ -1,4 +1,4 @@
-/** What is masked of secrets that were replaced, deleted or damaged, over starts of the server. */
+/** Masking of values of secrets that were replaced, deleted or damaged, over several starts of the server. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ let secrets: Secrets;
 let notices: string[];
 let audited: string[];
 
-/** As at a start of the server. */
+/** Opens everything as a start of the server does. */
 function open(key = 7): void {
   const clock = { now: () => now, monotonic: () => now };
   store = openStore({ path: join(folder, "skep.db"), clock });

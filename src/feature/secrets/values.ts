@@ -1,6 +1,6 @@
 /**
- * The plain values of stored secrets: opened in one place, and masked from the start until long after they were
- * replaced, since a workspace or a running agent may still hold the old one.
+ * Opens and seals the values of secrets. Values are masked from the start until long after they were replaced, because
+ * a workspace or a running agent may still hold the old one.
  */
 import { timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
@@ -24,12 +24,12 @@ interface Sealed {
 
 export type SecretValues = ReturnType<typeof createSecretValues>;
 
-/** Old values of one secret that are kept, the newest. */
+/** Most old values of one secret that are kept; the newest are kept. */
 const REPLACED_KEPT = 20;
 const NOTICE = "secrets-damaged";
 const MAX_NAMED = 20;
 
-/** What to say of secrets that cannot be opened. */
+/** Text about secrets that cannot be opened. */
 export const damagedText = (names: readonly string[]): string => {
   const shown = names.slice(0, MAX_NAMED).join(", ");
   const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : "";
@@ -39,7 +39,7 @@ export const damagedText = (names: readonly string[]): string => {
 export function createSecretValues({ store, clock, sealer, masking, notifications }: SecretValuesDeps) {
   const [rows, old] = [store.rows(secrets), store.rows(replacedSecrets)];
   const damaged = new Map<string, string>();
-  /** Ends the masking of a value, by the id of its row. */
+  /** Functions that end the masking of a value, by the id of the value's row. */
   const forget = new Map<string, () => void>();
   let reported = "";
 
@@ -68,7 +68,9 @@ export function createSecretValues({ store, clock, sealer, masking, notification
   };
 
   return {
-    /** Opens everything that is stored. Administrators are notified of what cannot be opened. */
+    /**
+     * Opens all stored values, so that they are masked. Administrators are notified of values that cannot be opened.
+     */
     load(): void {
       const names = new Map<string, string>();
       for (const row of rows.list([])) {
@@ -92,13 +94,13 @@ export function createSecretValues({ store, clock, sealer, masking, notification
       } else sound(id);
       return value;
     },
-    /** Seals a value, which is masked from now on. */
+    /** Seals a value. It is masked from now on. */
     seal({ id, name }: Omit<Sealed, "sealed">, value: string): string {
       forget.set(id, masking.add(name, value));
       sound(id);
       return sealer.seal(value);
     },
-    /** Keeps masking the value that is being replaced. Joins a transaction around it. */
+    /** Keeps masking a value that is being replaced. Joins a transaction around it. */
     replaced({ id: secret_id, sealed }: Sealed): void {
       const id = newId("secret");
       const known = forget.get(secret_id);
@@ -110,9 +112,9 @@ export function createSecretValues({ store, clock, sealer, masking, notification
         drop(all.slice(REPLACED_KEPT).map((row) => row.id));
       });
     },
-    /** The secret is gone; its values are masked until the server ends. */
+    /** Called when a secret is deleted. Its values stay masked until the server ends. */
     removed: ({ id }: Sealed) => sound(id),
-    /** Forgets replaced values from before that time, ms since the epoch. */
+    /** Forgets values that were replaced before that time, ms since the epoch. */
     prune(before: number): boolean {
       const gone = old.list([["replaced_at < ?", timestamp(before)]], { limit: LIMITS.pruneRows });
       if (gone.length > 0) store.write(() => drop(gone.map((row) => row.id)));

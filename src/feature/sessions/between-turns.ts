@@ -1,4 +1,7 @@
-/** Work of the engine for a session in which no agent is at work: a summary, a title. The session's last execution pays. */
+/**
+ * Work of the engine for a session in which no agent works: summaries and titles. It is charged to the session's last
+ * execution.
+ */
 import { conflict, unavailable } from "../../core/errors.ts";
 import type { BetweenTurns } from "../../engine/between-turns.ts";
 import type { Execution } from "../../engine/execution.ts";
@@ -20,8 +23,8 @@ export function createBetweenTurns({ store, rows, known }: BetweenTurnsDeps) {
       return rows.execution(id)!;
     });
   /**
-   * The last execution of a session, which is charged for work between two turns. A session forked from another has
-   * none yet, and gets one that has ended.
+   * The last execution of a session, which is charged for work between two turns. A forked session has none yet, so it
+   * gets one that has ended.
    */
   const payer = (sessionId: string): Execution => {
     const session = known(sessionId);

@@ -1,4 +1,4 @@
-/** What happens in an agent's session: its start and end, its turns, its tool calls. */
+/** Events of an agent's session: its start and end, its turns, its tool calls. */
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
 import { oneOf } from "../../core/schema.ts";
@@ -23,7 +23,7 @@ const SESSIONS = [
   "/v1/changes",
 ];
 const TURNS = ["/v1/chat/sessions", "/v1/changes"];
-/** What its agent said before a tool call is its last sentence now. */
+/** An agent's last sentence changes when a tool call begins: it is the text before that call. */
 const LAST_SENTENCE = ["/v1/runs/at-work"];
 
 export const sessionStarted = defineEvent(

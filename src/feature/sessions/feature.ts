@@ -23,7 +23,10 @@ export const sessions = defineFeature(
       service: { ...sessions, files },
       counts: () => ({ active_sessions: sessions.liveExecutions().length }),
       duties: [{ name: "session-files", everyMs: SWEEP_MS, run: files.sweep }],
-      /** What a deleted user said stays for administrators, as their runs do; chats end, and their files go. */
+      /**
+       * Messages of a deleted user stay for administrators, as the user's runs do. Their chats end, and the chats'
+       * files are removed.
+       */
       handOver(from) {
         for (const id of openChats.all(from)) sessions.end(id);
         store.write(({ after }) =>

@@ -1,4 +1,7 @@
-/** The files of sessions that belong to no run, as those of chats: a folder each, which goes with the session or its user. */
+/**
+ * The files of sessions that belong to no run, such as chats. Each session has a folder, which is removed with the
+ * session or its user.
+ */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { unavailable } from "../../core/errors.ts";
@@ -17,12 +20,12 @@ const BOUNDS = {
   bytesOfFile: LIMITS.forkFileBytes,
 };
 const NOTHING: Copied = { files: 0, bytes: 0, leftOut: 0 };
-/** Begins the name of the folder of a copy that is not complete. */
+/** Prefix of the name of a copied folder that is not complete. */
 const DRAFT = "copying-";
 
-/** @param folder of all working copies. */
+/** @param folder the folder of all working copies. */
 export function createSessionFiles(store: Store, folder: string) {
-  /** A session that nobody owns belongs to this machine's own user. */
+  /** Whether the session's files are kept. A session without an owner belongs to this machine's own user. */
   const isKept = (id: string): boolean =>
     store
       .statement(
@@ -45,14 +48,15 @@ export function createSessionFiles(store: Store, folder: string) {
       if (isCopying(id)) throw unavailable("workspace_busy", "The files of the chat are still being copied.");
     },
     /**
-     * Copies the files of a session into the folder of another, which appears once it is complete. Safe to be begun again
-     * after a crash. @returns undefined where the folder is there already, or its session is gone.
+     * Copies the files of a session into the folder of another one. The folder appears once it is complete; after a
+     * crash, the copy may begin again.
+     * @returns undefined when the folder exists already or its session is gone.
      */
     async copy(from: string, to: string, options?: CopyOptions): Promise<Copied | undefined> {
       if (isFolder(to) || !isKept(to)) return undefined;
       if (!isFolder(from)) return NOTHING;
       const draft = DRAFT + to;
-      // Of a process that was killed.
+      // Removes the draft of a process that was killed.
       await removeFolder(join(folder, draft));
       using all = openFolder(folder, "latin1");
       all.makeFolder(draft);
@@ -68,7 +72,7 @@ export function createSessionFiles(store: Store, folder: string) {
         await removeFolder(join(folder, draft));
       }
     },
-    /** The same for two working copies: what lies beside the files of the project's repository. Safe to be repeated. */
+    /** Copies the files that lie beside the project's repository from one working copy to another. May be repeated. */
     async copyBeside(from: string, to: string, options?: CopyOptions): Promise<Copied> {
       using all = openFolder(folder, "latin1");
       if (!isFolder(from)) return NOTHING;
@@ -80,7 +84,7 @@ export function createSessionFiles(store: Store, folder: string) {
     async remove(id: string): Promise<void> {
       if (isId("session", id) && !isKept(id)) await removeFolder(join(folder, id));
     },
-    /** Removes the folders of sessions that are gone, or whose user is, and what copies that were cancelled left. */
+    /** Removes the folders of sessions that are gone or whose user is gone, and drafts of canceled copies. */
     async sweep(signal?: AbortSignal): Promise<void> {
       for (const name of await readdir(folder)) {
         if (signal?.aborted) return;

@@ -1,4 +1,4 @@
-/** How executions and sessions end: by themselves, or because somebody stops them and all that they started. */
+/** Ends executions and sessions: when their work ends, or when somebody stops them and everything that they started. */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { executionRefs } from "../../core/events.ts";
 import type { Ending, Execution, StopRequest, StoredCall } from "../../engine/execution.ts";
@@ -10,14 +10,19 @@ import { toExecution } from "./store.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Tree } from "./tree.ts";
 
-/** A feature that starts sessions of a kind follows them inside the same transaction, so that nothing is lost between the two. */
+/**
+ * Callbacks of a feature that starts sessions of a kind. They run in the same transaction, so that nothing is lost in
+ * between.
+ */
 export interface SessionOwner {
   started?(work: Work, tx: WriteTx): void;
-  /** Progress of cost and tokens. */
+  /** Called when cost and tokens have grown. */
   replied?(work: Work, tx: WriteTx): void;
   /** An execution has ended; it may queue the next one. */
   finished?(work: Work, ending: Ending, tx: WriteTx): void;
-  /** The session has ended. For work that ends its session: after `finished` was called, unless it never began. */
+  /**
+   * The session has ended. If the work's end ends the session, this follows `finished`, unless the work never began.
+   */
   ended?(session: SessionRow, tx: WriteTx): void;
 }
 
@@ -27,7 +32,7 @@ interface LifecycleDeps {
   transcript: Transcript;
   tree: Tree;
   ownerOf(kind: SessionRow["kind"]): SessionOwner | undefined;
-  /** Whoever follows executions of every kind. */
+  /** Followers of executions of every kind. */
   finished(execution: Work, tx: WriteTx): void;
   /** Ends the model call and the tool process of a running execution. Called after the commit. */
   stopNow(executionId: string, why: StopRequest): void;
@@ -57,7 +62,7 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, finish
       finished_at: now(),
     });
     for (const child of tree.below(execution.sessionId)) if (child.call_id === call.callId) stopSession(tx, child.id);
-    // Nothing waits for the end of a call that never started.
+    // A call that never started needs no event of its end.
     if (call.status !== "running") return;
     const about = { call_id: call.callId, execution_id: execution.id, tool: call.tool };
     const data = { ...about, ok: false, duration_ms: 0, output, interrupted: true };
@@ -89,7 +94,7 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, finish
     const refs = executionRefs(execution);
     const outcome = { status: ending.status, ...(error ? { error } : {}) };
     if (kindOf(before.session.kind).sessionEnds === "work") {
-      // What was to steer it came too late.
+      // Messages that should have steered the work came too late and are dropped.
       for (const late of rows.queued(before.session_id)) rows.removeExecution(late.id);
       endSession(tx, before.session, ending.status);
       tx.emit(sessionEnded, { ...refs, data: outcome });
@@ -104,7 +109,7 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, finish
     if (session.ended_at !== null) ownerOf(session.kind)?.ended?.(session, tx);
   }
 
-  /** After a turn has ended: the next one is queued, the session waits for a message, or it closes. */
+  /** After a turn: queues the session for the next turn, lets it wait for a message, or closes it if it is stopping. */
   function settleTurns(tx: WriteTx, id: string): void {
     const session = rows.session(id)!;
     if (session.ended_at !== null || rows.running(id)) return;
@@ -116,7 +121,7 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, finish
     tx.emit(sessionEnded, { ...refsOf(session), data: { status: "ended" } });
   }
 
-  /** Ends a session and all below it: queued work immediately, running work within a second. */
+  /** Stops a session and all sessions below it: queued work immediately, running work within a second. */
   function stopSession(tx: WriteTx, id: string): void {
     const session = rows.session(id);
     if (!session || session.ended_at !== null || session.stopping) return;
@@ -133,7 +138,10 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, finish
     ownerOf(left.kind)?.ended?.(rows.session(id)!, tx);
   }
 
-  /** Ends a session that has no work of its own: its feature gives the status. All below it ends with it. */
+  /**
+   * Ends a session that has no work of its own, with the status that its feature gives. All sessions below it end as
+   * well.
+   */
   function close(tx: WriteTx, id: string, status: "succeeded" | "failed" | "cancelled"): void {
     const session = rows.session(id);
     if (!session || session.ended_at !== null) return;

@@ -1,4 +1,6 @@
-/** What model calls cost: before they go out, when they have been answered, and when the server died in between. */
+/**
+ * Records the cost of model calls: before they are sent, when they are answered, and when the server died in between.
+ */
 import { toNano } from "../../core/money.ts";
 import type { CallPurpose, Execution, ExecutionRows } from "../../engine/execution.ts";
 import type { ModelReply } from "../../engine/model.ts";
@@ -24,7 +26,7 @@ const BEGIN_CALL = "UPDATE executions SET calling = @calling WHERE id = @id";
 const ANSWERED_BY = "UPDATE executions SET model = @model WHERE id = @id AND model IS NOT @model";
 
 export function createModelCalls({ store, rows, tree, ownerOf, recordCall }: ModelCallsDeps) {
-  /** Adds a model call to the log and to the sums of the execution, its session and those above. */
+  /** Adds a model call to the log, and its cost to the execution, its session and the sessions above. */
   function spend(tx: WriteTx, execution: Execution, reply: ModelReply, purpose: CallPurpose = "turn"): void {
     const { input_tokens, output_tokens } = reply.usage;
     const spent = {
@@ -39,7 +41,10 @@ export function createModelCalls({ store, rows, tree, ownerOf, recordCall }: Mod
     if (replied) replied(rows.work(execution.id)!, tx);
   }
 
-  /** A model call that a dead process had under way may have been paid for: its prompt is, as far as is known. */
+  /**
+   * Charges a model call that was cut off when a process died, because it may have to be paid for. Only its prompt is
+   * counted, as far as it is known.
+   */
   function chargeCutCall(tx: WriteTx, id: string): void {
     const work = rows.work(id);
     if (!work?.calling) return;
@@ -73,7 +78,7 @@ export function createModelCalls({ store, rows, tree, ownerOf, recordCall }: Mod
     chargeCutCall,
     begin: ({ id }: Execution, call: Parameters<ExecutionRows["beginCall"]>[1]): void =>
       void store.note(() => store.statement(BEGIN_CALL).run({ id, calling: JSON.stringify(call) })),
-    /** The model that answered, where another may have been asked first. */
+    /** Records which model answered, since another one may have been asked first. */
     noteModel: ({ id }: Execution, model: string): void => void store.statement(ANSWERED_BY).run({ id, model }),
   };
 }

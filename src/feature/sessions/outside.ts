@@ -1,4 +1,7 @@
-/** Which work has read outside text: kept at the root of a tree of sessions, and of a run with the run, for good. */
+/**
+ * Records which work has read outside text. The mark stays for good, at the root of a tree of sessions and at the run,
+ * if there is one.
+ */
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -15,9 +18,12 @@ export function createOutsideMarks({ statement, write }: Pick<Store, "statement"
   const reasonOf = (sessionId: string): string | undefined =>
     statement<string | null>(REASON).pluck().get([sessionId]) ?? undefined;
   return {
-    /** Why what this work leaves may be outside text: a sentence. Undefined: it, and what led to it, has read none. */
+    /**
+     * Why results of this work may be outside text, as a sentence. Undefined when neither this work nor what led to it
+     * has read any.
+     */
     reasonOf: ({ sessionId }: Pick<ExecutionInfo, "sessionId">): string | undefined => reasonOf(sessionId),
-    /** Marks it, unless it is. @param reason one of the sentences of `core/outside-table.ts`. */
+    /** Marks the work unless it is marked. @param reason one of the sentences of `core/outside-table.ts`. */
     mark({ sessionId }: Pick<ExecutionInfo, "sessionId">, reason: string): void {
       if (reasonOf(sessionId) !== undefined) return;
       write(() => {

@@ -1,4 +1,4 @@
-/** Executions that wait, are taken, given back and wait for somebody: which of them this process has. */
+/** The queue of executions: takes them, gives them back, lets them wait, and knows which ones this process works on. */
 import { timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { outputWithdrawn } from "../../engine/events.ts";
@@ -15,11 +15,11 @@ export interface QueueDeps extends Pick<Core, "store" | "clock"> {
   rows: SessionStore;
   lifecycle: Lifecycle;
   ownerOf(kind: SessionRow["kind"]): SessionOwner | undefined;
-  /** Counts the prompt of a model call that a dead process had under way. */
+  /** Charges the prompt of a model call that was cut off when a process died. */
   chargeCutCall(tx: WriteTx, id: string): void;
 }
 
-/** A shorter wait is not worth a write. */
+/** A wait shorter than this is not recorded, ms. */
 const LEAST_WAIT_MS = 1_000;
 
 export function createExecutionQueue({ store, clock, rows, lifecycle, ownerOf, chargeCutCall }: QueueDeps) {
@@ -61,14 +61,14 @@ export function createExecutionQueue({ store, clock, rows, lifecycle, ownerOf, c
     if (why === work.waits_for) return;
     const isKnown = work.run_id !== null && rows.othersWaitFor(work.run_id, id, why);
     rows.updateExecution(id, { waits_for: why });
-    // Emitted once, however often and by however many steps it is tried.
+    // Emitted once, however often and in however many steps the work is tried.
     if (!isKnown) tx.emit(activity, { ...lifecycle.refsOf(work.session), data: { title: `Waits: ${why}` } });
   }
 
   const queue: Pick<ExecutionRows, "take" | "reclaim" | "release" | "waits" | "resumed" | "stopRequested" | "orphans"> =
     {
       take(limit, busyAgents, rule) {
-        // Looked for every second: no transaction of an idle server writes.
+        // This runs every second. Without work it writes nothing, so an idle server has no transactions.
         const ids = rows.takeable(limit, busyAgents, rule);
         return ids.length === 0 ? [] : store.write((tx) => ids.map((id) => taken(tx, id)));
       },
@@ -77,7 +77,7 @@ export function createExecutionQueue({ store, clock, rows, lifecycle, ownerOf, c
           for (const { id, session_id } of rows.abandoned(owner)) {
             chargeCutCall(tx, id);
             queueAgain(id, session_id, 0);
-            // What it said in the call that was cut off is said again.
+            // Withdraws the text of the model call that was cut off: the call is repeated.
             tx.emit(outputWithdrawn, { ...lifecycle.refsOf(rows.session(session_id)!), data: {} });
           }
         }),

@@ -1,4 +1,4 @@
-/** Executions as the engine drives them, and what is said in them: each step is one transaction with its event. */
+/** The rows of executions and their messages, as the engine uses them. Each step is one transaction with its event. */
 import { timestamp } from "../../core/clock.ts";
 import { executionRefs } from "../../core/events.ts";
 import type { AssistantMessage, Execution, ExecutionRows } from "../../engine/execution.ts";
@@ -18,7 +18,7 @@ const shown = (text: string, most: number) => (text.length > most ? `${text.slic
 const CRASHED =
   "Interrupted: the server or the container engine stopped while this ran. It may have happened in part; look before you repeat it.";
 
-/** The execution whose messages alone the model reads; undefined where it reads the whole session. */
+/** The execution to whose messages the model's context is limited; undefined if the model reads the whole session. */
 const ownIn = ({ id, kind }: Execution): string | undefined => (kindOf(kind).reads === "execution" ? id : undefined);
 
 export function createExecutionRows(deps: RowsDeps): ExecutionRows {

@@ -1,6 +1,6 @@
 /**
- * Sessions of agents, for the features that start them: open one, queue turns in it, steer or stop it. Everything joins
- * the caller's transaction; what has to happen outside of it happens after its commit.
+ * Sessions of agents, for the features that start them: open a session, queue turns in it, steer or stop it. Everything
+ * joins the caller's transaction; effects outside the database follow its commit.
  */
 import { timestamp } from "../../core/clock.ts";
 import { conflict, expectFound, notFound } from "../../core/errors.ts";
@@ -26,7 +26,7 @@ export type { SessionOwner } from "./lifecycle.ts";
 export type { ExecutionRow, SessionRow, Work } from "./store.ts";
 
 interface SessionsDeps extends Pick<Core, "store" | "clock"> {
-  /** Before work begins. @throws Problem 413 `workspaces_full` where files of that user leave no room for more. */
+  /** Called before work begins. @throws Problem 413 `workspaces_full` when that user's files leave no room for more. */
   assertWorkspaces(userId: string | null): void;
   /** Writes the model call's row and event. */
   recordCall(tx: WriteTx, execution: Execution, reply: ModelReply, purpose: CallPurpose): void;
@@ -67,28 +67,32 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
   const wake = () => engine?.wake();
 
   return {
-    /** What waits for a provider's quota in that run or session is tried at once. @returns how much did. */
+    /**
+     * Tries work of that run or session at once that waits for a provider's quota.
+     * @returns the number of such executions.
+     */
     tryNow: (where: { runId: string } | { sessionId: string }): number =>
       store.write(({ after }) => {
         after(wake);
         return rows.endProviderWaits(where);
       }),
-    /** What of that run or session waits for a provider's quota; null: nothing. */
+    /** Why and how long work of that run or session waits for a provider's quota; null when none does. */
     providerWait(where: { runId: string } | { sessionId: string }): ProviderWait | null {
       const found = rows.providerWait(where);
       return found ? { reason: found.reason, until: timestamp(found.until) } : null;
     },
-    /** The engine's side. */
+    /** The part that the engine uses. */
     rows: engineRows,
-    /** Makes a feature the one that follows sessions of that kind. One for each kind. */
+    /** Registers the feature that follows sessions of that kind. Each kind has one. */
     own: (kind: SessionKind, owner: SessionOwner): void => void owners.set(kind, owner),
-    /** Calls back inside the transaction in which any execution ends. */
+    /** Registers a function that is called in the transaction in which any execution ends. */
     whenFinished: (act: (execution: Work, tx: WriteTx) => void): void => void followers.push(act),
     /**
-     * Opens a session. Nothing works in it before a turn is queued. Every start of work passes here or in `queue`, except a
-     * run's, whose service asks the same before the run begins.
-     * @throws Problem 413 `workspaces_full`; with a parent: 404 unknown, 409 `session_ended`, `too_deep`, `too_many_sessions`,
-     * `budget_too_small`.
+     * Opens a session. No work happens in it before a turn is queued. Every start of work passes here or `queue`,
+     * which check whether the owner's workspaces leave room; for runs, the runs' service checks that before the run
+     * begins.
+     * @throws Problem 413 `workspaces_full`; with a parent: 404 unknown, 409 `session_ended`, `too_deep`,
+     * `too_many_sessions`, `budget_too_small`.
      */
     open: (draft: SessionDraft): SessionRow =>
       store.write((tx) => {
@@ -99,14 +103,17 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
         return row;
       }),
     ...createTurns({ store, rows, transcript, lifecycle, outside, known, assertWorkspaces, wake }),
-    /** Ends the session and all below it, within a second; what works in it is cancelled. No-op when it has ended. */
+    /**
+     * Ends the session and all sessions below it within a second; their work is cancelled. Does nothing when the
+     * session has ended.
+     */
     end: (sessionId: string): void => store.write((tx) => lifecycle.stopSession(tx, known(sessionId).id)),
-    /** Ends a session that has no work of its own, with the given status; all below it ends as with `end`. */
+    /** Ends a session that has no work of its own, with the given status. All sessions below it end as with `end`. */
     close: (sessionId: string, status: "succeeded" | "failed" | "cancelled"): void =>
       store.write((tx) => lifecycle.close(tx, known(sessionId).id, status)),
     /**
-     * A session that `close` ended takes work again.
-     * @throws Problem 404, 409 `session_ended` for one that another started, 413 `workspaces_full`.
+     * Opens a session again that `close` ended, so that it takes work.
+     * @throws Problem 404, 409 `session_ended` for a session that another one started, 413 `workspaces_full`.
      */
     reopen: (sessionId: string): void =>
       store.write(() => {
@@ -118,20 +125,20 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
         rows.updateSession(id, { status: "open", ended_at: null, stopping: false });
       }),
     find: rows.session,
-    /** Which work has read outside text. */
+    /** Records which work has read outside text. */
     outside,
-    /** What that call of a tool in that session has started. */
+    /** The session that this tool call in that session has started. */
     startedBy: rows.startedBy,
     execution: rows.execution,
-    /** The execution of a session that was queued last, whether it has started or not. */
+    /** The execution of a session that was queued last, whether or not it has started. */
     latest: rows.latest,
-    /** The one at work in the session. */
+    /** The execution that runs in the session. */
     running: rows.running,
     /** Sessions that have not ended, oldest first. */
     live: (kinds?: readonly SessionKind[]): SessionRow[] => rows.open(kinds),
     /** Executions that are queued or at work. */
     liveExecutions: rows.liveExecutions,
-    /** Another agent takes over with the next turn, the queued ones included. */
+    /** Changes a session. A new agent takes over with the next turn, including turns that are queued. */
     change: (
       id: string,
       change: Partial<Pick<SessionRow, "title" | "wanted_model" | "project_id" | "task_id" | "agent_id">>,
@@ -141,11 +148,14 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
         const { agent_id } = change;
         if (agent_id !== undefined) for (const queued of rows.queued(id)) rows.updateExecution(queued.id, { agent_id });
       }),
-    /** All its messages, including those summarised or taken back. @param from `seq` of the first. */
+    /**
+     * All messages of the session, including those that were summarized or taken back.
+     * @param from `seq` of the first.
+     */
     transcript: (id: string, from = 0, limit = TRANSCRIPT_PAGE): TranscriptMessage[] =>
       transcript.read(id, from, limit),
     /**
-     * Takes back that message and all after it: people still read them, the model does not.
+     * Takes back that message and all later ones: people can still read them, the model no longer does.
      * @throws Problem 404, 409 `session_busy`.
      */
     rewind: (sessionId: string, messageId: string): void =>
@@ -154,20 +164,20 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
         if (message?.session_id !== sessionId) throw notFound("message in this session");
         if (rows.isBusy(sessionId)) throw conflict("The agent is at work. Stop its reply first.", "session_busy");
         transcript.withdrawFrom(sessionId, message.seq);
-        // Unknown until the next request.
+        // The size of the context is unknown until the next request.
         rows.updateSession(sessionId, { context_tokens: null });
       }),
-    /** Begins a session that has no messages with those of another, up to that `seq`. */
+    /** Copies another session's messages up to that `seq` into a session that has none. */
     copyTranscript: (from: string, last: number, to: string): void =>
       store.write(() => transcript.copy(from, last, to)),
     /**
-     * Has the model read a summary instead of what was said so far, which stays in the transcript.
-     * @throws Problem 404, 409 `session_busy`, `nothing_to_compact`, or what the budget or the provider says.
+     * Lets the model read a summary instead of the earlier messages, which stay in the transcript.
+     * @throws Problem 404, 409 `session_busy`, `nothing_to_compact`, or the budget's or provider's problem.
      */
     compact: between.compact,
-    /** A title by the model for summaries; undefined where there is none. */
+    /** A title by the model for summaries; undefined when there is no such model. */
     titleFor: between.titleFor,
-    /** Connects the engine that works on the rows; it is called after the commit that concerns it. */
+    /** Connects the engine that works on the rows. It is called after each commit that concerns it. */
     connect(next: Pick<Scheduler, "wake" | "stopOne">, betweenTurns?: BetweenTurns): void {
       between.connect(betweenTurns);
       engine = next;

@@ -37,7 +37,7 @@ async function started({ model = createHandModel(), tools, attachments, ...optio
     chat: () => open().id,
     say: (id: string, input: string, mode?: "queue" | "steer" | "interrupt") =>
       sessions.queue(id, { input, mode, timeout_seconds: 60 }),
-    /** Once the turn that answers this message has ended. */
+    /** Resolves once the turn that answers this message has ended. */
     answered: (message_id: string) =>
       rig.event(({ kind, data }) => kind === "turn_ended" && data["message_id"] === message_id),
     ended: (id: string) => rig.event(({ kind, session_id }) => kind === "session_ended" && session_id === id),
@@ -46,7 +46,7 @@ async function started({ model = createHandModel(), tools, attachments, ...optio
 
 const words = (message: ModelMessage): string =>
   message.role === "tool" ? `[${message.results.map(({ output }) => output).join()}]` : textOf(message.parts);
-/** What the model was given, one line a message. */
+/** The messages that the model was given, one line each. */
 const read = (request: ModelRequest): string[] => request.messages.map((one) => `${one.role}: ${words(one)}`);
 
 /** A tool that waits until the test lets it end. */
@@ -204,7 +204,7 @@ describe("a chat", () => {
     (await model.next()).say("Once");
     sessions.interrupt(id);
     await answered(turn.message_id);
-    // On a busy machine the time may be over before the model is asked: then with more of it.
+    // On a busy machine the time may be over before the model is asked; then it is tried again with more time.
     for (let timeout_seconds = 2; model.calls.length < 2; timeout_seconds *= 2) {
       const late = sessions.queue(id, { input: "Again", timeout_seconds });
       expect((await answered(late.message_id)).data).toMatchObject({ status: "failed", error: { code: "timeout" } });
@@ -415,7 +415,7 @@ describe("what the model reads of a session", () => {
     const after = sessions.transcript(id);
     expect(after.slice(0, before.length)).toEqual(before);
     expect(after.find(({ role }) => role === "summary")).toMatchObject({ covers_to: 1 });
-    // Taken back together with the summary, what it covered is read again.
+    // After the summary was taken back, the model reads the messages that it covered again.
     sessions.rewind(id, second.message_id);
     say(id, "short");
     const all = read((await model.next()).request);
@@ -539,7 +539,7 @@ describe("the queue", () => {
     const next = await model.next();
     expect(read(next.request)).toEqual(["user: bob 0"]);
     next.reply("done");
-    // Alice has one at work and Bob none: it is Bob's turn again, and then hers.
+    // Alice has one execution running and Bob none, so it is Bob's turn, and then hers.
     const last = await model.next();
     expect(read(last.request)).toEqual(["user: bob 1"]);
     last.reply("done");
@@ -583,7 +583,7 @@ describe("the queue", () => {
     const { rig, model, chat, say } = await started();
     say(chat(), "now");
     expect(rig.services.engine.active()).toBe(0);
-    // Only what is already due runs before this: no timer.
+    // Before this continues, only work that is already due runs, and no timer.
     await null;
     expect(rig.services.engine.active()).toBe(1);
     (await model.next()).reply("yes");

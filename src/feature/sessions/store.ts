@@ -15,7 +15,7 @@ import type { SessionDraft, TurnDraft } from "./model.ts";
 
 export type SessionRow = typeof sessions.$inferSelect;
 export type ExecutionRow = typeof executions.$inferSelect;
-/** An execution with the session that it is a part of. */
+/** An execution with its session. */
 export type Work = ExecutionRow & { session: SessionRow };
 
 const given = <T>(value: T | null): T | undefined => value ?? undefined;
@@ -50,17 +50,21 @@ export function toExecution({ session, ...row }: Work, system: string | null): E
   };
 }
 
-/**
- * Picks the queued executions to start next: at most one of each session, never of a session that is running or has begun
- * another one that waits, at most the agent's free slots. Turns go round the users first, then round each user's runs (or trees of sessions, `lane`); what a
- * user, a run has at work already counts as turns taken, so thousands of one user's runs delay another's by one slot. Among
- * equals the user comes first whose last start is longest ago (@latest: a number for each user). The
- * users' turns are counted twice: for the slots of each agent, and then among those that got one, so that work which waits
- * for a busy agent does not delay its owner's work of others. A server without accounts has one user, null.
- * A wait longer than any we give means that the clock was set back: it counts as over. @busy holds how many executions
- * each agent has at work.
- */
+/** Longer than any wait that a provider is given, ms. A wait beyond it counts as over: the clock was set back. */
 const PROVIDER_WAIT_MOST_MS = 8 * DAY_MS;
+/**
+ * Picks the queued executions to start next: at most one per session, none for a session that is running or has begun
+ * another execution which waits, and at most the free slots of each agent (@perAgent less @busy, the number that it has
+ * at work).
+ *
+ * The order is fair. Turns go round the users, then round each user's lanes, which are runs or trees of sessions.
+ * Running work counts as turns taken, so thousands of one user's runs delay another user's by one slot. Among equal
+ * users, the one whose last start is longest ago comes first (@latest: a number per user).
+ *
+ * Turns of users are counted twice: for the slots of each agent, and then among the executions that got one. So work
+ * that waits for a busy agent does not delay its owner's work of other agents. A server without accounts has one user,
+ * null.
+ */
 const QUEUE = `
   WITH ready AS (
     SELECT e.id, e.session_id, e.agent_id, e.urgent, coalesce(e.run_id, s.root_id) AS lane, coalesce(s.user_id, '') AS user
@@ -101,7 +105,7 @@ const LIVE: Condition = ["status IN ('queued', 'running')"];
 const HARNESS_SESSION = `SELECT harness_session FROM executions
   WHERE session_id = ? AND id = coalesce(?, id) AND harness_session IS NOT NULL ORDER BY id DESC LIMIT 1`;
 
-/** Where a new session is in its tree, and which budget and branch it has. */
+/** A new session's place in its tree, its budget account, and its branch. */
 type SessionPlace = Pick<SessionRow, "id" | "root_id" | "depth" | "purse_id" | "lender_id" | "work_id" | "branch">;
 
 function newSession(
@@ -164,7 +168,10 @@ export function createSessionStore(
   const [sessionRows, executionRows, promptRows] = [rows(sessions), rows(executions), rows(prompts)];
   const now = () => timestamp(clock.now());
   const queue = sqlite.prepare<unknown[], string>(QUEUE).pluck();
-  /** For each user, the number of the last of their executions that was taken; '' for nobody. It begins empty at each start of the server. */
+  /**
+   * For each user, the number of their execution that was taken last; the key '' stands for no user. It is empty at
+   * each start of the server.
+   */
   const latest = new Map<string, number>();
   let taken = 0;
   const keepPrompt = (text: string): string => {
@@ -192,14 +199,14 @@ export function createSessionStore(
     insertExecution: (of: SessionRow, turn: TurnDraft): ExecutionRow =>
       executionRows.add(newExecution(of, turn, now())),
     updateSession: (id: string, change: Partial<SessionRow>) => void sessionRows.update(change, { id }),
-    /** @returns how many waited for a provider. */
+    /** Ends waits for a provider. @returns the number of executions that waited. */
     endProviderWaits: (where: { runId: string } | { sessionId: string }): number =>
       executionRows.update(
         { provider_until: null },
         "runId" in where ? { run_id: where.runId } : { session_id: where.sessionId },
         ["status = 'queued' AND provider_until IS NOT NULL"],
       ),
-    /** The wait for a provider that ends first there. */
+    /** The wait for a provider in that run or session that ends first. */
     providerWait(where: { runId: string } | { sessionId: string }): { reason: string; until: number } | undefined {
       const [column, id] = "runId" in where ? ["run_id", where.runId] : ["session_id", where.sessionId];
       return statement<{ reason: string; until: number }>(
@@ -208,7 +215,7 @@ export function createSessionStore(
          ORDER BY provider_until LIMIT 1`,
       ).get(id);
     },
-    /** Whether another execution of the run waits for the same. */
+    /** Whether another execution of the run waits for the same thing. */
     othersWaitFor: (runId: string, id: string, what: string): boolean =>
       statement("SELECT 1 FROM executions WHERE run_id = ? AND id <> ? AND waits_for = ? LIMIT 1").get(
         runId,
@@ -219,20 +226,20 @@ export function createSessionStore(
     removeExecution: (id: string) => void executionRows.remove({ id }),
     keepPrompt,
     prompt: (id: string): string | undefined => promptRows.find({ id })?.text,
-    /** Ids of executions to take, in the order in which they are to be taken. */
+    /** Ids of executions to take, in this order. */
     takeable(most: number, busyAgents: ReadonlyMap<string, number>, { perAgent, belowOnly }: TakeRule): string[] {
       const busy = JSON.stringify(Object.fromEntries(busyAgents));
       const turns = JSON.stringify(Object.fromEntries(latest));
       return queue.all({ now: clock.now(), busy, latest: turns, perAgent, most, below: belowOnly ? 1 : 0 });
     },
-    /** The user's work was taken: others of as little at work come before them now. */
+    /** Records that the user's work was taken, so that other users with as little running work come first now. */
     noteTaken: (userId: string | null) => void latest.set(userId ?? "", ++taken),
-    /** The one that was queued last in the session. */
+    /** The execution that was queued last in the session. */
     latest: (sessionId: string): ExecutionRow | undefined =>
       executionRows.list([{ session_id: sessionId }], { order: "id DESC", limit: 1 })[0],
-    /** Of a session, in the order in which they will be taken. */
+    /** Queued executions of a session, in the order in which they will be taken. */
     queued: (sessionId: string): ExecutionRow[] => ofSession(sessionId, "queued"),
-    /** How many turns of each session have never started, where there are any. */
+    /** Number of turns that have never started, for each session that has any. */
     waitingCounts: (sessionIds: readonly string[]): Map<string, number> =>
       new Map(
         statement<[string, number]>(
@@ -243,7 +250,7 @@ export function createSessionStore(
           .raw()
           .all(JSON.stringify(sessionIds)),
       ),
-    /** Of that execution, or the last that the session has. */
+    /** The harness's own session id: of that execution, or the last one in the session. */
     harnessSession: (sessionId: string, executionId: string | undefined): string | undefined =>
       statement<string>(HARNESS_SESSION)
         .pluck()
@@ -253,11 +260,11 @@ export function createSessionStore(
         sessionId,
       ]) !== undefined,
     running: (sessionId: string): ExecutionRow | undefined => ofSession(sessionId, "running")[0],
-    /** The one that has begun and was given back: it waits for something. */
+    /** The execution that has begun and was given back, because it waits for something. */
     begun: (sessionId: string): ExecutionRow | undefined =>
       ofSession(sessionId, "queued").find(({ started_at }) => started_at !== null),
     isBusy: (sessionId: string): boolean => liveIn(sessionId).length > 0,
-    /** Rows that another process, now dead, was working on. */
+    /** Executions on which another process, now dead, was working. */
     abandoned: (owner: string): ExecutionRow[] =>
       executionRows.list([["status = 'running' AND lease_owner <> ?", owner]]),
     ownedBy: (owner: string): string[] =>

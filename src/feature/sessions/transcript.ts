@@ -1,4 +1,4 @@
-/** The messages of sessions and the tool calls in them, numbered in the session. */
+/** The messages of sessions and their tool calls, numbered per session. */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import type { AssistantMessage, StoredCall, StoredMessage } from "../../engine/execution.ts";
@@ -11,7 +11,7 @@ import { messages, toolCalls } from "../../store/tables/sessions.ts";
 type MessageRow = typeof messages.$inferSelect;
 type CallRow = typeof toolCalls.$inferSelect;
 
-/** A message as people read it: a reply's calls are followed by their results. */
+/** A message as people read it: the calls of a reply are followed by their results. */
 export interface TranscriptMessage extends Omit<MessageRow, "content"> {
   parts: MessagePart[];
 }
@@ -21,7 +21,7 @@ interface NewMessage {
   executionId: string;
   role: MessageRow["role"];
   content: MessagePart[];
-  /** One of its own when absent. */
+  /** The message's id; a new one when absent. */
   id?: string | undefined;
   finish?: ModelReply["finish"] | undefined;
   coversTo?: number | undefined;
@@ -65,7 +65,7 @@ function toStored(
 const LAST_SEQ = "SELECT max(seq) AS seq FROM messages WHERE session_id = ?";
 const COUNT = "UPDATE sessions SET message_count = message_count + 1, last_activity_at = ? WHERE id = ?";
 
-/** What the model reads of a session, or of one execution in it. */
+/** The messages that the model reads: of a session, or of one execution in it. */
 const heard = (session_id: string, execution_id: string | undefined) => ({
   session_id,
   execution_id,
@@ -73,7 +73,7 @@ const heard = (session_id: string, execution_id: string | undefined) => ({
 });
 const repliesIn = (rows: readonly MessageRow[]) => rows.flatMap(({ role, seq }) => (role === "assistant" ? [seq] : []));
 
-/** Parts of a reply with call ids that are unique in the session: some providers count from 0 each time. */
+/** Makes call ids unique within the session, because some providers count from 0 in each reply. */
 const withIdsBeside = (known: readonly string[], parts: AssistantPart[]): AssistantPart[] => {
   const taken = new Set(known);
   return parts.map((part) => {
@@ -156,12 +156,15 @@ export function createTranscript({ rows, statement }: Pick<Store, "rows" | "stat
         ?.find((one) => one.position === position);
       return row && toCall(row);
     },
-    /** Calls of that execution that have not ended. */
+    /** Tool calls of that execution that have not ended. */
     openCalls: (sessionId: string, executionId: string): StoredCall[] =>
       called
         .list([{ session_id: sessionId, execution_id: executionId }, ["status IN ('requested', 'running')"]])
         .map(toCall),
-    /** The last summary and what follows the messages it covers. @param executionId only what belongs to it. */
+    /**
+     * The last summary, and the messages after those that it covers.
+     * @param executionId limits the answer to its messages.
+     */
     context(sessionId: string, executionId: string | undefined): StoredMessage[] {
       const summary = lastOf("summary", sessionId, executionId);
       const covered = summary ? (summary.covers_to ?? summary.seq) : -1;
@@ -188,7 +191,7 @@ export function createTranscript({ rows, statement }: Pick<Store, "rows" | "stat
       const reply = toStored(row, calls);
       return reply.role === "assistant" ? { reply, isLast: isLast === 0 } : undefined;
     },
-    /** What the engine has said to that execution. */
+    /** The engine's own messages to that execution. */
     notes: (sessionId: string, executionId: string): string[] =>
       said
         .list([{ session_id: sessionId, execution_id: executionId, role: "note" }])
@@ -199,14 +202,14 @@ export function createTranscript({ rows, statement }: Pick<Store, "rows" | "stat
         sessionId,
         executionId,
       ) ?? 0,
-    /** Words of the last reply of that execution. */
+    /** Text of the last reply of that execution. */
     lastWords(sessionId: string, executionId: string): string {
       const of = { session_id: sessionId, execution_id: executionId, role: "assistant" as const };
       const [row] = said.list([of], { order: "seq DESC", limit: 1 });
       return row ? textOf(row.content) : "";
     },
     message: (id: string): MessageRow | undefined => said.find({ id }),
-    /** Everything that was said, as it was, from that position on. */
+    /** All messages as they were, from that position on. */
     read(sessionId: string, from: number, limit: number): TranscriptMessage[] {
       const found = said.list([{ session_id: sessionId }, ["seq >= ?", from]], { order: "seq", limit });
       const calls = callsIn(sessionId, repliesIn(found));
@@ -214,7 +217,10 @@ export function createTranscript({ rows, statement }: Pick<Store, "rows" | "stat
         return { ...row, parts: [...content, ...resultsOf(calls.get(row.seq) ?? [])] };
       });
     },
-    /** Copies the messages up to `last`, with their calls, into a session that has none. What was taken back stays behind. */
+    /**
+     * Copies the messages up to `last`, with their calls, into a session that has none. Messages that were taken back
+     * are left out.
+     */
     copy(from: string, last: number, to: string): void {
       const copied = said.list([heard(from, undefined), ["seq <= ?", last]], { order: "seq" });
       const calls = callsIn(from, repliesIn(copied));
@@ -227,7 +233,7 @@ export function createTranscript({ rows, statement }: Pick<Store, "rows" | "stat
       }
       statement("UPDATE sessions SET message_count = ? WHERE id = ?").run(copied.length, to);
     },
-    /** Takes back every message from that position on: people still read them, the model does not. */
+    /** Takes back every message from that position on: people can still read them, the model no longer does. */
     withdrawFrom: (sessionId: string, seq: number) =>
       void said.update({ withdrawn: true }, { session_id: sessionId }, ["seq >= ?", seq]),
   };

@@ -1,6 +1,6 @@
 /**
- * A session and those it started are a tree: one owner, limited depth and size, and one budget. A session with a
- * budget of its own below another one's has it set aside there; what it did not spend goes back when it ends.
+ * A session and the sessions that it started form a tree with one owner, limited depth and size, and one budget. A
+ * budget of a session below is set aside from the budget above it; what is not spent goes back when that session ends.
  */
 import { conflict, expectFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -11,7 +11,7 @@ import type { Store } from "../../store/store.ts";
 import type { SessionDraft } from "./model.ts";
 import type { SessionRow, SessionStore } from "./store.ts";
 
-/** How much of a budget is left to spend or to set aside. */
+/** The part of a budget that is neither spent nor set aside. */
 const available = ({ budget_nano, spent_nano, reserved_nano }: SessionRow): number =>
   (budget_nano ?? 0) - spent_nano - reserved_nano;
 const unspent = ({ budget_nano, spent_nano }: SessionRow): number => Math.max(0, (budget_nano ?? 0) - spent_nano);
@@ -29,14 +29,14 @@ const SPEND = `UPDATE sessions SET spent_nano = spent_nano + @nano, tokens = tok
 
 /** What a model call cost. */
 interface CallCost {
-  /** Billionths of a dollar; 0 where the price is not known. */
+  /** Cost in billionths of a dollar; 0 when the price is unknown. */
   nano: number;
   tokens: number;
-  /** 1 where it costs something that is not known, else 0. */
+  /** 1 for a call whose cost is unknown, else 0. */
   unpriced: number;
 }
 
-/** In whose working copy a new session works, and on which branch where that is its own. */
+/** Whose working copy a new session works in, and its branch if it has one of its own. */
 function filesOf(draft: SessionDraft, id: string, parent: SessionRow | undefined) {
   const prefix = kindOf(draft.kind).branch;
   if (parent && !(draft.joins_parent && parent.branch !== null)) return { work_id: parent.work_id, branch: null };
@@ -50,7 +50,7 @@ export function createTree({ statement }: Store, rows: SessionStore) {
     if (nano === 0) return;
     statement("UPDATE sessions SET reserved_nano = max(0, reserved_nano + ?) WHERE id = ?").run(nano, id);
   };
-  /** After a session has spent: what is still set aside for it is that much less. */
+  /** After a session has spent something, reduces what is still set aside for it. */
   const settle = (id: string, nano: number): void => {
     const after = rows.session(id)!;
     if (after.lender_id === null) return;
@@ -73,8 +73,9 @@ export function createTree({ statement }: Store, rows: SessionStore) {
 
   return {
     /**
-     * Inserts a session at its place. @throws Problem 404 unknown parent, 409 `session_ended`, `too_deep`,
-     * `too_many_sessions`, `budget_too_small`.
+     * Inserts a session at its place in the tree.
+     * @throws Problem 404 for an unknown parent, 409 `session_ended`, `too_deep`, `too_many_sessions`,
+     * `budget_too_small`.
      */
     insert(draft: SessionDraft): SessionRow {
       const id = newId("session");
@@ -111,7 +112,10 @@ export function createTree({ statement }: Store, rows: SessionStore) {
         },
       );
     },
-    /** Books a call on the session and on all above it. @param window tokens that its model has in view; null: unknown. */
+    /**
+     * Charges a call to the session and to all sessions above it.
+     * @param window tokens that the model has in its context; null: unknown.
+     */
     spend(id: string, cost: CallCost, window: number | null): void {
       statement(SPEND).run({ ...cost, window, id });
       const place = statement<Place>(PLACE).get([id]);
@@ -122,13 +126,13 @@ export function createTree({ statement }: Store, rows: SessionStore) {
         settle(above, cost.nano);
       }
     },
-    /** Returns what was set aside for an ended session and not spent. */
+    /** Gives back the part of an ended session's budget that was set aside and not spent. */
     giveBack(row: SessionRow): void {
       if (row.lender_id === null) return;
       reserve(row.lender_id, -unspent(row));
       rows.updateSession(row.id, { lender_id: null });
     },
-    /** Sessions below that have not ended, the nearest first. */
+    /** Sessions below this one that have not ended, the nearest first. */
     below(id: string): SessionRow[] {
       const found: SessionRow[] = [];
       const look = (parent: string): void => {

@@ -1,4 +1,4 @@
-/** Turns of sessions: queued, changed or taken back while they wait, and the reply under way interrupted. */
+/** Turns of sessions: queues them, changes or takes back waiting ones, and interrupts the running reply. */
 import { conflict, notFound } from "../../core/errors.ts";
 import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import { kindOf } from "../../engine/kinds.ts";
@@ -20,13 +20,13 @@ interface TurnsDeps {
   known(sessionId: string): SessionRow;
   /** @throws Problem 413 `workspaces_full`. */
   assertWorkspaces(userId: string | null): void;
-  /** Has the engine look for work. */
+  /** Asks the engine to look for work. */
   wake(): void;
 }
 
 export function createTurns(deps: TurnsDeps) {
   const { store, rows, transcript, lifecycle, outside, known, assertWorkspaces, wake } = deps;
-  /** Ends the reply that is under way or waits. @returns whether there is one. */
+  /** Ends the reply that runs, or that has begun and waits. @returns whether there was one. */
   function interruptReply(tx: WriteTx, sessionId: string): boolean {
     const running = rows.running(sessionId);
     const begun = running ? undefined : rows.begun(sessionId);
@@ -44,8 +44,8 @@ export function createTurns(deps: TurnsDeps) {
 
   return {
     /**
-     * Queues a turn; the engine takes it up when the session is free. Its message has the id `message_id` from now on.
-     * @throws Problem 404, 409 `session_ended`, 413 `workspaces_full` where a person leads the session.
+     * Queues a turn. The engine takes it when the session is free; its message already has its final id `message_id`.
+     * @throws Problem 404, 409 `session_ended`, 413 `workspaces_full` when a person leads the session.
      */
     queue: (sessionId: string, turn: TurnDraft): ExecutionRow =>
       store.write((tx) => {
@@ -66,9 +66,9 @@ export function createTurns(deps: TurnsDeps) {
         tx.after(wake);
         return row;
       }),
-    /** Turns that have not started, in the order in which they will. */
+    /** Turns that have not started, in the order in which they will start. */
     queued: rows.queued,
-    /** How many turns of each of these sessions have never started, where there are any. */
+    /** Number of turns that have never started, for each of these sessions that has any. */
     waitingCounts: rows.waitingCounts,
     /** Changes the message of a turn that has not started. @throws Problem 404, 409 `turn_started`. */
     edit: (sessionId: string, messageId: string, input: InputPart[]): ExecutionRow =>
@@ -83,7 +83,7 @@ export function createTurns(deps: TurnsDeps) {
         rows.removeExecution(waiting(sessionId, messageId).id);
         if (!rows.isBusy(sessionId)) rows.updateSession(sessionId, { status: "open" });
       }),
-    /** Ends the running reply and keeps what was said; the session continues. @returns whether there was one. */
+    /** Ends the running reply and keeps its text; the session continues. @returns whether there was a reply. */
     interrupt: (sessionId: string): boolean => store.write((tx) => interruptReply(tx, known(sessionId).id)),
   };
 }

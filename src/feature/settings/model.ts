@@ -1,4 +1,4 @@
-/** The instance's settings: one typed object, every field with a default. Nothing else can be stored. */
+/** The instance's settings: one typed object, in which every field has a default. Nothing else can be stored. */
 import { type Static, type TObject, Type as t } from "@sinclair/typebox";
 import { DAY_SECONDS } from "../../core/clock.ts";
 import { ImageName } from "../../core/image-name.ts";
@@ -208,7 +208,7 @@ export const Settings = t.Object(
 );
 export type Settings = Static<typeof Settings>;
 
-/** What a change may hold: any group, any of its fields; null puts a field back to its default. */
+/** The body of a change: any of the groups, with any of their fields. Null resets a field to its default. */
 export const SettingsUpdate = t.Object(
   Object.fromEntries(Object.entries(Settings.properties).map(([name, group]) => [name, t.Optional(fieldsOf(group))])),
   strict,
@@ -278,5 +278,5 @@ export const DEFAULT_SETTINGS: Settings = {
   updates: { check: true, interval_hours: 24 },
 };
 
-/** Uses that have a default model of their own. */
+/** Purposes that may have a default model of their own. */
 export type ModelPurpose = Exclude<keyof Settings["models"], "default" | "embedding" | "fallback">;

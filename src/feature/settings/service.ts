@@ -1,6 +1,6 @@
 /**
- * Settings of the instance. Stored are only the fields that somebody set; a reader always gets the whole object, and
- * what a former version stored and this one does not know is left out.
+ * Settings of the instance. Only fields that somebody set are stored. A reader always gets the whole object, without
+ * fields that only a former version knew.
  */
 
 import type { TSchema } from "@sinclair/typebox";
@@ -18,9 +18,9 @@ import { settingsChanged } from "./events.ts";
 import { DEFAULT_SETTINGS, type ModelPurpose, Settings, type SettingsUpdate } from "./model.ts";
 
 interface SettingsDeps extends Pick<Core, "store" | "clock" | "audit"> {
-  /** Whether models can be of this provider, be it configured or not. */
+  /** Whether there is a provider with this id, configured or not. */
   isProvider(id: string): boolean;
-  /** @throws Problem 422 for a folder in which no backups can be written. */
+  /** @throws Problem 422 for a folder to which no backups can be written. */
   assertBackupFolder(path: string): void;
 }
 
@@ -32,7 +32,7 @@ const NAME = "instance";
 const own = (object: unknown, name: string): unknown =>
   isObject(object) && Object.hasOwn(object, name) ? object[name] : undefined;
 
-/** Walks the schema's own names only, so no other name in a stored or sent object is ever assigned. */
+/** Visits the names in the schema only, so that no other name from a stored or sent object is ever assigned. */
 function eachField(visit: (group: string, field: string, schema: TSchema) => void): void {
   for (const [group, { properties }] of Object.entries(Settings.properties))
     for (const [field, schema] of Object.entries(properties)) visit(group, field, schema);
@@ -78,7 +78,7 @@ export function createSettings(deps: SettingsDeps) {
   };
   const text = store.sqlite.prepare("SELECT value FROM settings WHERE name = ?").pluck();
   let known: { text: unknown; settings: Settings } | undefined;
-  /** Asked before every model call: read again only when the row has changed. */
+  /** Called before every model call, so the row is parsed again only when it has changed. */
   const get = (): Settings => {
     const now = text.get(NAME);
     if (known?.text !== now || known === undefined)
@@ -109,24 +109,24 @@ export function createSettings(deps: SettingsDeps) {
       return get();
     });
   return {
-    /** Frozen. */
+    /** The settings; the object is frozen. */
     get,
     /**
-     * Changes the fields sent; null puts one back to its default. The input is of the schema `SettingsUpdate`.
+     * Changes the given fields; null resets a field to its default. The input matches the schema `SettingsUpdate`.
      * @throws Problem 422 for a model of a provider that does not exist.
      */
     update,
-    /** `models.default`. */
+    /** The setting `models.default`. */
     defaultModel: {
       get: () => get().models.default,
       set: (model: string | null, caller: Caller) => void update({ models: { default: model } }, caller),
     },
-    /** `provider/model` for that use, or null when none is set. */
+    /** The model for that purpose as `provider/model`; null when none is set. */
     modelFor(purpose: ModelPurpose): string | null {
       const { models } = get();
       return models[purpose] ?? models.default;
     },
-    /** Stored object of another name (`tts`), as it was put. */
+    /** A stored object of another name (such as `tts`), as it was put. */
     read,
     put: (name: string, value: object, caller: Caller): void => save(name, value, caller, Object.keys(value)),
   };

@@ -17,7 +17,7 @@ afterAll(() => server.remove());
 const get = () => server.request<Settings>("GET", "/v1/settings", { token: admin.token });
 const put = (body: unknown, headers: Record<string, string> = {}) =>
   server.request("PUT", "/v1/settings", { token: admin.token, body, headers });
-/** A body as it is written, for what JSON.stringify would leave out. */
+/** Sends a body as it is written, for values that JSON.stringify would leave out. */
 const putText = (body: string) => put(body, { "Content-Type": "application/json" });
 
 describe("settings", () => {

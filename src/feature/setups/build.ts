@@ -1,4 +1,4 @@
-/** The image of an environment whose Dockerfile was accepted: built from exactly the accepted text and files. */
+/** Builds the image of an environment whose Dockerfile was accepted, from exactly the accepted text and files. */
 import { createReadStream } from "node:fs";
 import { rm } from "node:fs/promises";
 import type { ImageDetail } from "../../adapter/docker/images.ts";
@@ -12,7 +12,7 @@ import { LIMITS } from "../../core/limits.ts";
 import type { AcceptedDockerfile, EnvironmentBuild } from "../environments/model.ts";
 import type { BuildContext, ContextPlace } from "../projects/build-context.ts";
 
-/** What the image is made of. */
+/** What the image is built from. */
 export interface Build extends EnvironmentBuild, Pick<AcceptedDockerfile, "text" | "digest" | "commit"> {}
 
 export interface BuildDeps {
@@ -26,11 +26,11 @@ export interface BuildDeps {
 export interface BuildWanted {
   projectId: string;
   build: Build;
-  /** All that it begins with or copies from, by their names. */
+  /** All images that the Dockerfile begins with or copies from, by name. */
   images: ReadonlyMap<string, ImageDetail>;
-  /** Of the project's branch: asked first, as the files are mostly the same there. */
+  /** Head of the project's branch. It is tried first, because the files are usually unchanged there. */
   head: string;
-  /** Where its files go for that time. */
+  /** Path of a temporary archive of the build's files. */
   file: string;
   again: boolean;
   memoryMb: number;
@@ -39,7 +39,7 @@ export interface BuildWanted {
   wayOut: Parameters<ImageBuilds["build"]>[0]["wayOut"];
 }
 
-/** @throws Problem 409 `build_files_changed`, `build_unsupported`, 413, those of the engine. */
+/** @throws Problem 409 `build_files_changed`, `build_unsupported`, 413, and problems of the engine. */
 export async function buildImage(
   { builds, sources }: BuildDeps,
   { projectId, build, images, head, file, ...work }: BuildWanted,
@@ -87,7 +87,7 @@ interface Found {
   prefix: string;
 }
 
-/** The accepted files: as they are on the branch now, else at the commit that was accepted. */
+/** Finds the accepted files: on the branch as it is now, else at the commit that was accepted. */
 async function findFiles(
   sources: BuildDeps["sources"],
   projectId: string,
@@ -105,16 +105,19 @@ async function findFiles(
   );
 }
 
-/** Names of all images that it needs. @throws Problem 422. */
+/** Names of all images that the build needs. @throws Problem 422. */
 export const imagesOf = (build: Build): string[] => planAgain(build).images;
 
 function baseIn({ baseOf }: ImageBuilds, images: BuildWanted["images"], name: string): BaseImage {
   const image = images.get(name);
-  // Of a stage that nothing is taken from.
+  // The stage's image is unknown because nothing is taken from that stage.
   return image ? baseOf(image) : NO_BASE;
 }
 
-/** It was read before it was accepted, but without what its image says of itself. @throws Problem 422. */
+/**
+ * Plans the build again. When it was accepted, the settings inside its base images were not known.
+ * @throws Problem 422.
+ */
 function planAgain({ text, args, dockerfile }: Build, baseOf?: (image: string) => BaseImage): BuildPlan {
   try {
     return planBuild(text, args, baseOf);
@@ -124,7 +127,10 @@ function planAgain({ text, args, dockerfile }: Build, baseOf?: (image: string) =
   }
 }
 
-/** Undefined where they are others there. The text is the accepted one, whatever is there. */
+/**
+ * The files that the plan copies from a commit; undefined when they differ from the accepted ones. The Dockerfile's
+ * text is always the accepted one.
+ */
 async function filesAt(
   sources: BuildDeps["sources"],
   projectId: string,
@@ -139,7 +145,7 @@ async function filesAt(
     const selections = await selectFiles(files, plan.steps, isIgnored);
     return digestOf(selections.values()).digest === build.digest ? { plan, selections, commit, prefix } : undefined;
   } catch (error) {
-    // A file that is gone there, or the whole commit.
+    // A file is missing at that commit, or the commit is gone.
     if (error instanceof DockerfileFault || isProblem(error)) return undefined;
     throw error;
   }

@@ -1,4 +1,4 @@
-/** The set-up of projects' code: done once, given to sandboxes as an image. */
+/** The set-up of projects' code: it is done once, and sandboxes start from its image. */
 import { join } from "node:path";
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
 import { createImageBuilds } from "../../adapter/sandbox/docker/image-build.ts";
@@ -65,7 +65,7 @@ export const setups = defineFeature(
   setupEvents,
 );
 
-/** Where set-ups are made: the one container engine that sandboxes run on. */
+/** The container engine on which set-ups are made: the one that sandboxes use. */
 function openSetUps({ docker, config, instanceId, clock, log, replaced }: Needs) {
   const server = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const why = whyNoSetUps(config, docker !== undefined && replaced.sandboxes === undefined);

@@ -1,4 +1,7 @@
-/** The job that sets a project up: one at a time for each project, and again where that was asked for meanwhile. */
+/**
+ * The job that sets a project up. Each project has at most one at a time; a request during the job makes it run once
+ * more.
+ */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { conflict, expectFound, unavailable } from "../../core/errors.ts";
 import { defineJob } from "../../core/jobs.ts";
@@ -14,7 +17,7 @@ import { assertReady, type SetUpDeps, type SetupRow, setUpProject } from "./set-
 
 export interface SetupJobDeps extends Omit<SetUpDeps, "setUps" | "builds" | "clock">, Pick<Core, "store" | "clock"> {
   jobs: Pick<Jobs, "enqueue" | "live" | "end">;
-  /** Undefined where there is none, for the reason in `why`. */
+  /** Undefined when set-ups are impossible here, for the reason in `why`. */
   setUps: SetUpDeps["setUps"] | undefined;
   builds: SetUpDeps["builds"] | undefined;
   why: string;
@@ -28,7 +31,10 @@ const Payload = t.Object({ project_id: t.String(), again: t.Boolean() });
 export function createSetupJob(deps: SetupJobDeps) {
   const { store, jobs, projects, environmentOf } = deps;
   const { rows, recipeFor, isNeeded } = deps.setups;
-  /** Projects for which another one was asked while theirs ran. A crash forgets it: the job begins again then. */
+  /**
+   * Projects for which another set-up was requested while theirs ran. After a crash the job begins again, so this may
+   * be lost.
+   */
   const asked = new Map<string, boolean>();
 
   async function runOnce(
@@ -62,7 +68,7 @@ export function createSetupJob(deps: SetupJobDeps) {
       try {
         row = await runOnce(project_id, next, job);
       } catch (error) {
-        // What was asked for since then may be possible.
+        // Another request has come since then, and it may succeed.
         if (job.signal.aborted || !asked.has(project_id)) throw error;
       }
       next = asked.get(project_id);

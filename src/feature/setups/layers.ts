@@ -1,4 +1,4 @@
-/** Images of set-ups: those that no row names are removed, and so are old rows with theirs. */
+/** Removes images of set-ups that no row names, and old rows together with their images. */
 import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { messageOf } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -11,16 +11,16 @@ import type { SetUpDeps, SetupRow } from "./set-up.ts";
 export interface SetupLayersDeps extends Pick<Core, "clock" | "log"> {
   setUps: SetUpDeps["setUps"] | undefined;
   setups: Pick<SetupRows, "rows" | "recipeFor" | "newest">;
-  /** The set-up of the project that waits or is under way. */
+  /** The project's set-up job that waits or runs. */
   jobOf(projectId: string): Job | undefined;
 }
 
-/** Failed ones, and those of environments that do not hold any more. */
+/** How long a row without an image is kept once its environment no longer applies, in days. */
 const KEPT_DAYS = 30;
 
 export function createSetupLayers({ clock, log, setUps, setups, jobOf }: SetupLayersDeps) {
   const { rows, recipeFor, newest } = setups;
-  /** Images that no row names, oldest rows beyond the bounds, rows whose image is gone. */
+  /** Removes rows whose image is gone, the least recently used rows beyond the limits, and images that no row names. */
   async function prune(): Promise<void> {
     if (!setUps) return;
     const layers = await setUps.layers();
@@ -47,16 +47,16 @@ export function createSetupLayers({ clock, log, setUps, setups, jobOf }: SetupLa
   async function removeUnnamed(): Promise<void> {
     if (!setUps) return;
     for (const { name, projectId } of await setUps.layers()) {
-      // One that was just made gets its row in a moment.
+      // The image was made just now and gets its row in a moment.
       if (jobOf(projectId) || isNamed(projectId, name)) continue;
-      // One that a sandbox still runs from is removed later.
+      // An image that a sandbox still uses cannot be removed; a later pass does it.
       await setUps.remove(name).catch((err) => log.debug({ err, name }, "the image of a set-up was not removed"));
     }
   }
   return {
     prune,
     removeUnnamed,
-    /** What an earlier process left in the container engine. */
+    /** Removes what an earlier process left in the container engine. */
     async sweep(): Promise<void> {
       try {
         await setUps?.sweep((id) => jobOf(id)?.state === "running");

@@ -1,4 +1,4 @@
-/** The set-up of a project's code, and whether its check passes in what it left. */
+/** The set-up of a project's code, and whether the project's check passes in its result. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { Job } from "../jobs/model.ts";
@@ -44,7 +44,7 @@ export const SetupStart = t.Object({
 });
 export type SetupStart = Static<typeof SetupStart>;
 
-/** Where nothing is set up and no Dockerfile is built, and what to do instead; undefined where both can be. */
+/** Why this server can neither run set-ups nor build Dockerfiles, and what to do instead; undefined when it can. */
 export function whyNoSetUps(
   { sandbox, dockerHosts }: { sandbox: string; dockerHosts: { readonly length: number } },
   hasEngine: boolean,

@@ -1,4 +1,4 @@
-/** Rows of set-ups, by what the environment of their project says now. */
+/** Rows of set-ups, found by the project's present environment. */
 import { projectSetups } from "../../store/tables/setups.ts";
 import type { AcceptedDockerfile, Environment } from "../environments/model.ts";
 import type { Core } from "../feature.ts";
@@ -9,16 +9,16 @@ import type { SetupRow } from "./set-up.ts";
 export interface SetupRowsDeps extends Pick<Core, "store"> {
   environmentOf(projectId: string): Environment | undefined;
   dockerfileOf(projectId: string): AcceptedDockerfile | null;
-  /** The image of sandboxes where an environment names none. */
+  /** The image of sandboxes when an environment names none. */
   defaultImage(): string;
 }
 
 export type SetupRows = ReturnType<typeof createSetupRows>;
 
-/** Of a project. */
+/** Most rows that are kept per project. */
 export const KEPT_EACH = 20;
 
-/** Whether sandboxes start from an image that is made here. */
+/** Whether sandboxes start from an image that is made by a set-up. */
 export const hasLayer = ({ setup, build }: Pick<Environment, "setup" | "build">): boolean =>
   setup !== undefined || build !== undefined;
 

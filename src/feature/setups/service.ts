@@ -1,6 +1,6 @@
 /**
- * Set-ups of projects' code: begun when an environment is accepted and when the project's branch moved, done once for what they
- * depend on, and given to sandboxes as an image. Rows say what there is; images that no row names are removed.
+ * Set-ups of projects' code. A set-up begins when an environment is accepted or the project's branch moves, is done
+ * once for the same inputs, and gives sandboxes an image. Rows record the images; images that no row names are removed.
  */
 import { HOUR_MS, timestamp } from "../../core/clock.ts";
 import { expectFound, notFound, unavailable } from "../../core/errors.ts";
@@ -49,7 +49,7 @@ export function createSetups(deps: SetupsDeps) {
   return {
     definition,
     start,
-    /** Begins it where it is needed; never throws. */
+    /** Starts a set-up if the project needs one; never throws. */
     begin(projectId: string): void {
       const project = projects.find(projectId);
       if (!project || !deps.setUps || project.workspace.state !== "ready" || !isNeeded(project)) return;
@@ -62,8 +62,8 @@ export function createSetups(deps: SetupsDeps) {
       return { project_id: projectId, ...now, last: row ? lastOf(row) : null, check: checkOf(row, recipe) };
     },
     /**
-     * The image that sandboxes of the project's work start from; undefined where there is none.
-     * @throws Problem 503 `setup_under_way` while the first one is made: the work waits for it.
+     * The image from which sandboxes of the project's work start; undefined when there is none.
+     * @throws Problem 503 `setup_under_way` while the first image is made: the work waits for it.
      */
     layerFor(projectId: string): string | undefined {
       if (!deps.setUps) return undefined;
@@ -84,13 +84,13 @@ export function createSetups(deps: SetupsDeps) {
         );
       return undefined;
     },
-    /** How the project's check went before any agent changed something; undefined where it was not run. */
+    /** Result of the project's check before any agent changed something; undefined when it was not run. */
     baselineOf(projectId: string): ProjectSetup["check"] {
       const recipe = recipeFor(projectId);
       const row = recipe && newest(projectId, recipe, "ready");
       return checkOf(row, recipe);
     },
-    /** Removes what set-ups of the project left. Ends the one that is under way. @throws Problem 404. */
+    /** Removes the results of the project's set-ups, and ends a running one. @throws Problem 404. */
     async remove(projectId: string, _caller: Caller): Promise<void> {
       if (!projects.find(projectId)) throw notFound("project");
       await jobs.end(definition, projectId);
@@ -127,7 +127,7 @@ export function createSetups(deps: SetupsDeps) {
   };
 }
 
-/** What the environment that holds says, and what there is of it. */
+/** The recipe of the present environment, and the row of its result. */
 interface Found {
   row: SetupRow | undefined;
   recipe: Recipe | undefined;
@@ -145,7 +145,7 @@ const lastOf = ({ state, image, image_bytes, commit_id, exit_code, log, seconds,
   used_at,
 });
 
-/** Null where it was not run, or not beside the services that hold now. */
+/** Result of the check; null when it was not run, or ran beside other services than the present ones. */
 function checkOf(row: SetupRow | undefined, recipe: Recipe | undefined): ProjectSetup["check"] {
   if (!row || !recipe || row.check_beside !== besideOf(recipe)) return null;
   const { check_command: command, check_commit: commit, checked_at, check_exit_code: exit_code } = row;

@@ -1,4 +1,6 @@
-/** One set-up, from the project's files to an image and the result of its check. Safe to begin again at any point. */
+/**
+ * Runs one set-up, from the project's files to an image and the result of its check. It may begin again at any point.
+ */
 import { createReadStream } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -34,27 +36,27 @@ export interface SetUpDeps {
   egress: Pick<Egress, "openTo">;
   services: Pick<EnvironmentServicesService, "beside">;
   cachesOf(projectId: string): CacheFolders | undefined;
-  /** Of a command line. */
+  /** Splits a command line into its arguments. */
   argvOf(line: string): readonly string[];
   settings(): { memory_mb: number; cpus: number; runtime: string | null };
 }
 
-/** What is to be done, as it holds when the work begins. */
+/** What to do, as it is when the work begins. */
 interface Wanted {
   project: Pick<Project, "id" | "check">;
   recipe: Recipe;
-  /** Hosts that it may reach. */
+  /** Hosts that the set-up may reach. */
   hosts: readonly string[];
-  /** What is kept of that key, and of the recipe. */
+  /** The stored row of that key. */
   known(key: string): SetupRow | undefined;
   again: boolean;
-  /** Called as soon as there is an image, or is none for good; the check is still to come. */
+  /** Called as soon as the image exists or has failed for good. The check comes after that. */
   keep(row: SetupRow): void;
 }
 
 const TAIL_CHARACTERS = 4_000;
 
-/** @returns what is to be kept. @throws Problem when it cannot be done here. */
+/** @returns the row to store. @throws Problem when the set-up cannot be made here. */
 export async function setUpProject(deps: SetUpDeps, wanted: Wanted, job: RunningJob): Promise<SetupRow> {
   const { setUps, sources, folder } = deps;
   const { project, recipe, again } = wanted;
@@ -89,7 +91,7 @@ export async function setUpProject(deps: SetUpDeps, wanted: Wanted, job: Running
   }
 }
 
-/** What a Dockerfile begins with and copies from; none where there is no Dockerfile. */
+/** The images that the Dockerfile begins with or copies from; none without a Dockerfile. */
 async function findImages({ setUps }: SetUpDeps, { build }: Recipe, job: RunningJob) {
   const images = new Map<string, ImageDetail>();
   for (const name of build ? imagesOf(build) : []) {
@@ -207,7 +209,7 @@ async function check(
   }
 }
 
-/** What the check needs beside it; a sentence where that does not become healthy or cannot be. */
+/** Starts the services beside the check. @returns a sentence instead when they cannot run or do not become healthy. */
 async function servicesFor({ services }: SetUpDeps, projectId: string, { signal }: RunningJob) {
   try {
     return await services.beside(`check-${projectId}`, projectId, undefined, signal);
@@ -220,7 +222,10 @@ async function servicesFor({ services }: SetUpDeps, projectId: string, { signal 
 
 const TOO_LARGE = `It wrote more than ${LIMITS.setUpBytes / 1024 ** 3} GB`;
 
-/** The way out of containers that install; undefined where there is none. `denied` collects what it refused. */
+/**
+ * Network access of containers that install something; undefined when no host is allowed. `denied` collects refused
+ * hosts.
+ */
 const wayOutOf = ({ egress }: SetUpDeps, hosts: readonly string[], denied: Set<string>): BuildWanted["wayOut"] =>
   hosts.length === 0
     ? undefined
@@ -252,7 +257,7 @@ const NOTHING_BUILT = {
   seconds: 0,
 } as const;
 
-/** What a build left, as it is kept. */
+/** The result of a build, as fields of the row. */
 function foundIn(deps: SetUpDeps, built: BuildResult, base: ImageDetail, notes: readonly string[]) {
   const { image, names } = built;
   return {
@@ -299,7 +304,7 @@ function bounds({ masking }: SetUpDeps, file: string, job: RunningJob) {
   };
 }
 
-/** A set-up whose command failed is no success of the job. */
+/** Fails the job when the set-up's command failed. @throws Problem 422 `setup_failed`. */
 export function assertReady({ state, exit_code, log }: SetupRow): void {
   if (state === "ready") return;
   const last = log.trimEnd().split("\n").at(-1)?.slice(0, 300) ?? "";

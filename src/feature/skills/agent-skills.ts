@@ -1,4 +1,4 @@
-/** Skills in the work of agents: offered, read and written. */
+/** Skills in the work of agents: which are offered, and how agents read and write them. */
 import { notFound } from "../../core/errors.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
@@ -7,12 +7,12 @@ import type { Skill, SkillCreate } from "./model.ts";
 import type { SkillReader } from "./seen.ts";
 import type { SkillFile, SkillFiles } from "./store.ts";
 
-/** An execution's agent and the user it works for. */
+/** The agent of an execution, and the user for whom it works. */
 type SkillUser = Pick<ExecutionInfo, "agentId" | "userId">;
 
 type NewSkill = Pick<SkillCreate, "name" | "description" | "content"> & { tags: string[] };
 
-/** Front matter of a skill that an agent wrote. */
+/** Fields of the front matter of a skill that an agent wrote. */
 export interface Authorship {
   origin?: Origin;
   owner?: string;
@@ -22,14 +22,14 @@ export interface Authorship {
 interface AgentSkillsDeps {
   folder: Pick<TextFolder, "snapshot">;
   files: Pick<SkillFiles, "filesOf" | "readFile">;
-  /** What the agent sees, by name. */
+  /** The skills that the agent sees, by name. */
   seenBy(agentId: string, reader: SkillReader): SkillFile[];
   create(input: SkillCreate, by: Authorship): Skill;
 }
 
-/** What the engine and its tools need. Only usable, enabled skills count, and only those that this user's work may use. */
+/** The part that the engine and its tools use. Only usable, enabled skills count that this user's work may use. */
 export function createAgentSkills({ folder, files, seenBy, create }: AgentSkillsDeps) {
-  /** The instructions with the names of further files, for a prompt: no load_skill call is needed for an inlined skill. */
+  /** The instructions with the names of further files, for a prompt. An inlined skill needs no load_skill call. */
   const wholeOf = (skill: SkillFile): string => {
     const further = skill.has_files ? files.filesOf(skill) : [];
     if (further.length === 0) return skill.content;
@@ -45,13 +45,15 @@ export function createAgentSkills({ folder, files, seenBy, create }: AgentSkills
     return skill;
   };
   return {
-    /** Everything confirmed that the agent may load, by name: the manifest, and what is matched against a step's input. */
+    /**
+     * All confirmed skills that the agent may load, by name: for the manifest, and for matching against a step's input.
+     */
     available: (work: SkillUser): Pick<Skill, "name" | "description" | "tags" | "content">[] =>
       available(work).map((skill) => {
         const { name, description, tags } = skill;
         return { name, description, tags, content: wholeOf(skill) };
       }),
-    /** What agents left in this user's work and nobody has confirmed: for no prompt. */
+    /** Unconfirmed skills that agents wrote in this user's work. They never go into a prompt. */
     unconfirmed: ({ agentId, userId }: SkillUser): Pick<Skill, "name" | "description">[] =>
       offered(agentId, { admin: false, userId }).filter(({ trusted }) => !trusted),
     /** @throws Problem 404. */
@@ -60,8 +62,9 @@ export function createAgentSkills({ folder, files, seenBy, create }: AgentSkills
       return { name, content: skill.content, files: files.filesOf(skill), trusted: skill.trusted };
     },
     /**
-     * Writes a skill of the agent's own, for its user's work alone.
-     * @param outside why it may repeat outside text; undefined: it may not. @throws Problem 409 same name, 422.
+     * Writes a skill of the agent, for its user's work alone.
+     * @param outside why it may repeat outside text; undefined when it may not.
+     * @throws Problem 409 when the name is taken, 422.
      */
     createSkill(
       { agentId, userId, id }: SkillUser & { id: string },

@@ -7,7 +7,7 @@ import { Origin } from "../memory/model.ts";
 
 const SkillScope = oneOf("global", "agent");
 
-/** A problem of a file that people wrote. */
+/** A problem in a file that people wrote. */
 export const FileProblem = t.Object({
   line: t.Integer(),
   column: t.Integer(),
@@ -38,7 +38,7 @@ export const Skill = t.Object({
 });
 export type Skill = Static<typeof Skill>;
 
-/** Characters: every agent reads the descriptions of all its skills. */
+/** Most characters of a description. It is short because every agent reads the descriptions of all its skills. */
 export const MAX_DESCRIPTION = 2_000;
 
 const Description = t.String({

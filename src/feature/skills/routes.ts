@@ -13,14 +13,17 @@ const Level = t.Object(agentQuery("That agent's own skill; absent: everybody's."
 const locationOf = ({ name, agent_id }: Skill) =>
   `/v1/skills/${name}${agent_id === null ? "" : `?agent_id=${agent_id}`}`;
 
-/** Persons see everybody's and their own, administrators all; an execution of those what is confirmed. */
+/**
+ * How a caller reads skills: people see everybody's and their own, administrators all, and an execution only confirmed
+ * ones.
+ */
 const readerOf = ({ admin, userId, execution }: Caller): SkillReader => ({
   admin,
   userId,
   confirmed: execution !== undefined,
 });
 
-/** An execution sees what its own agent sees, and may name no other. */
+/** The agent whose view a caller gets. An execution sees what its own agent sees, and may name no other agent. */
 function viewOf(caller: Caller, agentId: string | undefined): string | undefined {
   if (agentId !== undefined) assertOwnAgent(caller, agentId);
   return agentId ?? caller.execution?.agentId;

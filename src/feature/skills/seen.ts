@@ -1,12 +1,12 @@
-/** Which skills somebody sees: everybody's, and an agent's own, which override everybody's of the same name. */
+/** Decides which skills a reader sees: everybody's, and an agent's own, which override everybody's of the same name. */
 import { type Asker, NO_PROJECTS, owns } from "../../core/ownership.ts";
 import { mayRead as mayReadFile, WHOSE_FILES } from "../../store/whose.ts";
 import type { Skill } from "./model.ts";
 import type { SkillFile, SkillFiles } from "./store.ts";
 
-/** For whom skills are read. */
+/** The reader of skills. */
 export interface SkillReader extends Pick<Asker, "admin" | "userId"> {
-  /** Leaves out what nobody has confirmed; else the user's own are there. */
+  /** Leaves out unconfirmed skills. Without it, the user's own unconfirmed skills are included. */
   confirmed?: boolean;
 }
 
@@ -27,7 +27,7 @@ export function createSeenSkills(files: Pick<SkillFiles, "level">) {
   };
   const everybodysFor = (reader: SkillReader) => files.level(null).filter((skill) => mayRead(skill, reader));
   const counts = ({ usable, trusted }: SkillFile): boolean => usable && trusted;
-  /** What the agent sees, by name. A file of its own that is broken or unconfirmed does not hide everybody's. */
+  /** The skills that the agent sees, by name. An own skill that is broken or unconfirmed does not hide everybody's. */
   const seenBy = (agentId: string, reader: SkillReader): SkillFile[] => {
     const everybodys = everybodysFor(reader);
     const own = ownOf(agentId, everybodys, reader);

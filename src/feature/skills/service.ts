@@ -1,4 +1,7 @@
-/** Skills on two levels. Files are the truth; an agent's own skill overrides everybody's of the same name. */
+/**
+ * Skills on two levels: everybody's, and those of one agent. Files are the truth; an agent's own skill overrides
+ * everybody's of the same name.
+ */
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug, SLUG } from "../../core/ids.ts";
 import { didYouMean } from "../../core/near.ts";
@@ -55,7 +58,7 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
       );
     return agentId === undefined ? skill : { ...skill, overrides_global: files.find(name, null) !== undefined };
   };
-  /** @throws Problem 404, 403 for one that belongs to everybody. */
+  /** @throws Problem 404, 403 for a skill that belongs to everybody. */
   const findForChange = (name: string, reader: SkillReader, agentId?: string): SkillFile => {
     const skill = find(name, agentId);
     if (!mayRead(skill, reader)) throw notFound("skill");
@@ -106,7 +109,7 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
       yield;
     }
   }
-  /** Names of skills in everybody's work, by agent. Agents without skills of their own share one list. */
+  /** Names of skills that count in everybody's work, by agent. Agents without own skills share one list. */
   const namesFor = (isNamed: (skill: SkillFile) => boolean): ((agentId: string) => string[]) => {
     const namesIn = (skills: readonly SkillFile[]) => skills.flatMap((one) => (isNamed(one) ? [one.name] : []));
     const shared = oncePerSnapshot(folder, () => namesIn(everybodysFor(EVERYBODY)));
@@ -114,17 +117,17 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
   };
 
   return {
-    /** All of both levels, or what one agent sees. @throws Problem 404 unknown agent. */
+    /** All skills of both levels, or those that one agent sees. @throws Problem 404 for an unknown agent. */
     list,
-    /** Reads all skills of all agents, or of one, some files before each `yield`: for an answer that takes turns. */
+    /** Reads all skills of all agents or of one, a few files before each `yield`, to let other work run. */
     look,
-    /** The same as `list`; others get their turn while the files are looked at. */
+    /** Lists skills as `list` does, and lets other work run while the files are read. */
     listInTurns: (page: Page, reader: SkillReader, agentId?: string): Promise<ListAnswer<Skill>> =>
       folder.snapshotInTurns(
         () => look(agentId),
         () => list(page, reader, agentId),
       ),
-    /** With an agent: its own, else everybody's. @throws Problem 404. */
+    /** A skill by name. With an agent: its own, else everybody's. @throws Problem 404. */
     get(name: string, reader: SkillReader, agentId?: string): Skill {
       if (agentId !== undefined) assertAgent(agentId);
       const seen =
@@ -133,9 +136,9 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
       if (!skill) throw notFound("skill");
       return present(skill);
     },
-    /** Exactly that level, for changing. @throws Problem 404, 403 for one that belongs to everybody. */
+    /** The skill on exactly that level, for changing it. @throws Problem 404, 403 when it belongs to everybody. */
     own: (name: string, reader: SkillReader, agentId?: string): Skill => present(findForChange(name, reader, agentId)),
-    /** @throws Problem 409 same name at that level, 422, 404 unknown agent. */
+    /** @throws Problem 409 when the name is taken on that level, 422, 404 for an unknown agent. */
     create: (input: SkillCreate): Skill => folder.snapshot(() => create(input)),
     /** @throws Problem 403, 404, 409 when the file's front matter is broken and `content` does not replace it. */
     update: (
@@ -165,22 +168,22 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
       files.remove(skill);
       publish("deleted", skill);
     },
-    /** Removes a deleted user's own. Inside the deleting transaction. */
+    /** Removes a deleted user's own skills. Joins the deleting transaction. */
     removeOf: (userId: string): void =>
       store.write(({ after }) => {
         const owned = [null, ...agentIds()].flatMap((id) => files.level(id)).filter((one) => one.owner_id === userId);
         for (const skill of owned) after(() => files.remove(skill));
       }),
-    /** Every file of every level with its problems. */
+    /** Every skill file of both levels, with its problems. */
     files: (): { file: string; problems: Skill["problems"] }[] =>
       folder.snapshot(() =>
         [null, ...agentIds()]
           .flatMap((agentId) => files.level(agentId))
           .map(({ source_file, problems }) => ({ file: source_file, problems })),
       ),
-    /** Those that can be read, switched off ones too. */
+    /** Names of readable skills, including skills that are switched off. */
     readableBy: namesFor(({ usable }) => usable),
-    /** Of what everybody's work may use. */
+    /** Names of the skills that everybody's work may use. */
     namesOf: namesFor(({ usable, enabled }) => usable && enabled),
     forAgents: createAgentSkills({ folder, files, seenBy, create }),
   };
@@ -193,7 +196,7 @@ const explainBadName = (name: string): string =>
     ? "This word is reserved; choose another name"
     : "The name in the front matter is not one: small letters, digits and hyphens";
 
-/** @throws Problem 422 for a name or description that is absent or cannot be. */
+/** @throws Problem 422 for a missing or invalid name or description. */
 function expectNamed({ name, description, tags }: SentBody["said"]) {
   if (name === undefined) throw invalidField("/name", explainMissing("name"));
   if (!isSlug(name)) throw invalidField("/name", explainBadName(name));
@@ -202,7 +205,7 @@ function expectNamed({ name, description, tags }: SentBody["said"]) {
 }
 
 /**
- * What there is of them: front matter takes no more than what is sent beside it.
+ * Checks the lengths of description and tags. Front matter may hold no more than the fields that are sent beside it.
  * @throws Problem 422
  */
 function expectFitting({ description, tags }: SentBody["said"]) {
@@ -218,14 +221,14 @@ function expectFitting({ description, tags }: SentBody["said"]) {
 }
 
 interface SentBody {
-  /** What its front matter says that can also be sent beside it. */
+  /** The fields of the front matter that can also be sent beside it. */
   said: Partial<Pick<Skill, "name" | "description" | "tags">>;
-  /** Further keys of its front matter. */
+  /** Further keys of the front matter. */
   extra: Record<string, unknown>;
   body: string;
 }
 
-/** Splits a body that was sent with front matter of its own. @throws Problem 422 when that is broken. */
+/** Splits a body that was sent with front matter of its own. @throws Problem 422 when that front matter is broken. */
 function bodyOf(content: string, format: FrontMatterFormat): SentBody {
   if (!/^\uFEFF?---\r?\n/.test(content)) return { said: {}, extra: {}, body: content.trim() };
   const { data, body, problems } = format.read(content);

@@ -1,5 +1,5 @@
 /**
- * Skills as they are on disk: `_skills/<name>.md` for everybody, `<agent>/skills/<name>.md` for one agent; or a folder
+ * Skills on the disk: `_skills/<name>.md` for everybody, `<agent>/skills/<name>.md` for one agent, or a folder
  * `<name>/SKILL.md` with further files. A broken file is a skill with problems.
  */
 import { timestamp } from "../../core/clock.ts";
@@ -10,7 +10,7 @@ import type { FolderEntry, TextFile, TextFolder } from "../../store/text-folder.
 import { originOf } from "../memory/model.ts";
 import type { FileProblem, Skill } from "./model.ts";
 
-/** What `engine/front-matter.ts` gives. */
+/** The functions of `engine/front-matter.ts`. */
 export interface FrontMatterFormat {
   read(text: string): FrontMatter;
   /** @throws Error when the front matter is broken. */
@@ -18,9 +18,9 @@ export interface FrontMatterFormat {
 }
 
 export interface SkillFile extends Skill {
-  /** False: it is listed with its problems and never given to an agent. */
+  /** False for a skill that is listed with its problems and never given to an agent. */
   usable: boolean;
-  /** The whole file. */
+  /** Text of the whole file. */
   text: string;
 }
 
@@ -32,7 +32,7 @@ const MAX_DEPTH = 3;
 export const levelFolder = (agentId: string | null): string => (agentId === null ? "_skills" : `${agentId}/skills`);
 
 export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat) {
-  /** As its file has it; whether a folder holds more files is looked up each time. */
+  /** A skill as its file has it. Whether its folder holds more files is looked up each time. */
   const read = (agentId: string | null, file: TextFile, stem: string): SkillFile => {
     const { fields, problems, usable } =
       file.problem === undefined ? parseSkill(file.text, format) : broken(file.problem);
@@ -68,7 +68,7 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat) 
     return isFolder ? { ...skill, has_files: folder.list(path).some((one) => one.name !== FOLDER_FILE) } : skill;
   };
   const levels = oncePerSnapshot(folder, (agentId) => readLevel(agentId || null));
-  /** Skills of one level by name: everybody's (null) or an agent's own. */
+  /** Skills of one level: everybody's (null) or an agent's own, by name. */
   const level = (agentId: string | null): SkillFile[] => levels(agentId ?? "");
   const readLevel = (agentId: string | null): SkillFile[] => {
     const taken = new Map<string, string>();
@@ -85,21 +85,21 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat) 
   };
   const homeOf = ({ source_file }: SkillFile): string | undefined =>
     source_file.endsWith(`/${FOLDER_FILE}`) ? source_file.slice(0, -FOLDER_FILE.length - 1) : undefined;
-  /** Further files of a folder skill, relative to it. */
+  /** Further files of a skill that is a folder, relative to that folder. */
   const filesOf = (skill: SkillFile): string[] => {
     const home = homeOf(skill);
     return home === undefined ? [] : filesBelow(folder, home);
   };
   return {
     level,
-    /** Reads those of one level, one before each `yield`. */
+    /** Reads the skills of one level, one before each `yield`. */
     *look(agentId: string | null): Generator<void> {
       for (const entry of folder.list(levelFolder(agentId))) {
         load(agentId, entry);
         yield;
       }
     },
-    /** The usable one of that name, else a broken one. */
+    /** The usable skill of that name, else a broken one. */
     find(name: string, agentId: string | null): SkillFile | undefined {
       const same = level(agentId).filter((skill) => skill.name === name);
       return same.find((skill) => skill.usable) ?? same[0];
@@ -107,7 +107,7 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat) 
     filesOf,
     readFile: (skill: SkillFile, file: string): TextFile | undefined =>
       filesOf(skill).includes(file) ? folder.read(`${homeOf(skill)}/${file}`) : undefined,
-    /** True if there is a file of that path, whatever name it gives its skill. */
+    /** Whether there is a file of that path, whatever name it gives its skill. */
     isTaken: (path: string): boolean => folder.read(path) !== undefined,
     write: folder.write,
     remove: (skill: SkillFile) => void folder.remove(homeOf(skill) ?? skill.source_file),
@@ -156,14 +156,14 @@ const broken = (message: string): Parsed => ({
 const misnamed = (name: string): FileProblem =>
   problemAt(`"${name}" is not a name: small letters, digits and hyphens.`, "/name");
 
-/** Every problem of a skill's file. @param stem its name where the file gives none. */
+/** Every problem of a skill's file. @param stem the skill's name when the file gives none. */
 export function skillProblems(text: string, stem: string, format: FrontMatterFormat): FileProblem[] {
   const { fields, problems } = parseSkill(text, format);
   const name = fields.name ?? stem;
   return isSlug(name) ? problems : [...problems, misnamed(name)];
 }
 
-/** What a skill's file says, whether it may be used or not. */
+/** Reads a skill's file, whether or not the skill is usable. */
 export function parseSkill(text: string, format: FrontMatterFormat): Parsed {
   const { data, body, problems: found, yaml } = format.read(text);
   const problems: FileProblem[] = found.map(({ line, column, pointer, message }) => ({
@@ -195,7 +195,7 @@ export function parseSkill(text: string, format: FrontMatterFormat): Parsed {
       content: body.trim(),
       origin: originOf(data["origin"]),
       owner_id: typeof owner === "string" ? owner : null,
-      // One with faults is never trusted.
+      // A skill with faults is never trusted.
       trusted: found.length === 0 && owned && (trusted === undefined || trusted === true),
     },
     problems,
@@ -203,7 +203,7 @@ export function parseSkill(text: string, format: FrontMatterFormat): Parsed {
   };
 }
 
-/** A list of texts, or one text with commas. */
+/** Tags from a list of texts, or from one text with commas. */
 function tagsOf(tags: unknown): string[] | undefined {
   if (typeof tags === "string")
     return tags

@@ -1,4 +1,4 @@
-/** One piece of work handed to an agent. */
+/** Spawned work, as the API shows it: one piece of work that is handed to an agent. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { DAY_SECONDS } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -26,7 +26,7 @@ export const SpawnRequest = t.Object({
 });
 export type SpawnRequest = Static<typeof SpawnRequest>;
 
-/** What an agent hands on to another one. */
+/** Work that an agent hands on to another agent. */
 export const HandedOn = t.Object({
   agent_id: t.String({ minLength: 1, maxLength: 64, description: "Id of the agent." }),
   prompt: t.String({ minLength: 1, maxLength: LIMITS.textCharacters, pattern: "\\S" }),

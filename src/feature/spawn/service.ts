@@ -1,4 +1,7 @@
-/** Spawned executions: sessions of the kind `spawn`, one execution each. Their ids are their sessions' with another prefix. */
+/**
+ * Spawned executions: sessions of the kind `spawn`, with one execution each. Their ids are their sessions' ids with
+ * another prefix.
+ */
 
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { toUsd } from "../../core/money.ts";
@@ -19,12 +22,12 @@ export type Spawns = ReturnType<typeof createSpawns>;
 
 interface SpawnsDeps extends Pick<Core, "store"> {
   sessions: Sessions;
-  /** @throws Problem 404 unknown, 409 switched off. */
+  /** @throws Problem 404 for an unknown agent, 409 for one that is switched off. */
   assertAgent(id: string): void;
-  /** False also for one that they do not see. */
+  /** Whether the project exists; false also for a project that the asker does not see. */
   projectExists(id: string, asker: Asker): boolean;
   taskExists(projectId: string, taskId: string): boolean;
-  /** What is wrong with the name of a model; undefined for one that can be called. */
+  /** What is wrong with a model's name; undefined for a model that can be called. */
   wrongModel(id: string): string | undefined;
   timeoutSeconds(): number;
 }
@@ -64,7 +67,10 @@ export function createSpawns(deps: SpawnsDeps) {
     };
   };
   return {
-    /** @throws Problem 404 unknown agent, 409 switched off, 413 `workspaces_full`, 422 a project or model that does not exist. */
+    /**
+     * @throws Problem 404 for an unknown agent, 409 for one that is switched off, 413 `workspaces_full`, 422 for a
+     * project or model that does not exist.
+     */
     execute(input: SpawnRequest, caller: Caller): SpawnedExecution {
       const { agent_id, prompt, project_id, task_id, model, budget_usd } = input;
       deps.assertAgent(agent_id);
@@ -84,8 +90,9 @@ export function createSpawns(deps: SpawnsDeps) {
       return open({ ...of, ...how }, prompt, input.timeout_seconds);
     },
     /**
-     * Hands work on from an agent that is at work, below its session; a repeat of the same call returns the same one.
-     * @throws Problem 404 unknown agent, 409 switched off, `too_deep`, `too_many_sessions`, `budget_too_small`.
+     * Hands work on from a running agent, below its session. A repeat of the same call returns the same execution.
+     * @throws Problem 404 for an unknown agent, 409 for one that is switched off, `too_deep`, `too_many_sessions`,
+     * `budget_too_small`.
      */
     executeFor(
       { sessionId: parent_id }: ExecutionInfo,
@@ -97,18 +104,18 @@ export function createSpawns(deps: SpawnsDeps) {
       deps.assertAgent(agent_id);
       return open({ agent_id, parent_id, call_id, budget_usd }, prompt, timeout_seconds);
     },
-    /** For the agent that started it: its state. */
+    /** The state of an execution, for the agent that started it. */
     report: (id: string): SpawnedExecution => present(sessions.find(sessionId(id))!),
-    /** @throws Problem 404 unknown or another user's. */
+    /** @throws Problem 404 for an unknown execution or another user's. */
     get: (id: string, caller: Caller): SpawnedExecution => present(find(id, caller)),
-    /** The caller's own, an administrator's all; newest first. */
+    /** The caller's own executions, or all for an administrator; newest first. */
     list(page: Page, caller: Caller): ListAnswer<SpawnedExecution> {
       const after = page.after === null ? null : sessionId(page.after);
       const where = [["kind = 'spawn'"] as const, readable(caller, WHOSE_SESSIONS.spawn)];
       const rows = all.page(where, { ...page, after });
       return listAnswer(rows, page, ({ id }) => spawnId(id), present);
     },
-    /** @throws Problem 404, 409 when it has ended. */
+    /** @throws Problem 404, 409 when the execution has ended. */
     cancel: (id: string, caller: Caller): SpawnedExecution =>
       store.write(() => {
         const row = find(id, caller);

@@ -16,7 +16,7 @@ export const status = defineFeature("status", (deps: Core & { engine: Pick<Engin
     startFailures: () => contributions.startFailures,
     sandbox: { kind: engine.sandbox.name, shell: engine.sandbox.shell },
   });
-  // Created immediately: health is asked for before anything else.
+  // Routes are created at once, because health is asked for before anything else.
   return {
     service: { notReady: service.notReady },
     routes: statusRoutes({ ...service, metrics: metrics.render, metricsType: metrics.contentType }),

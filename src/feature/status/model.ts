@@ -1,4 +1,4 @@
-/** What /v1/status answers; a caller without a credential gets the first four. */
+/** The answer of `/v1/status`. A caller without a credential gets only the first four fields. */
 
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull } from "../../core/schema.ts";

@@ -7,7 +7,7 @@ import { type Status, StatusAnswer } from "./model.ts";
 
 interface StatusDeps {
   status(): Promise<Status>;
-  /** Why the server cannot take writes, or undefined. */
+  /** Why the server cannot write; undefined when it can. */
   notReady(): string | undefined;
   metrics(): Promise<string>;
   metricsType: string;

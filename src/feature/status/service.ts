@@ -13,9 +13,9 @@ interface StatusSources extends Pick<Core, "store" | "bus" | "clock"> {
   /** Whether credentials are required. */
   authRequired: boolean;
   lastEventId(): number;
-  /** Undefined when no engine is used. Throws when it does not answer. */
+  /** Version of the container engine; undefined when none is used. Throws when the engine does not answer. */
   dockerVersion(): Promise<string | undefined>;
-  /** What the features count. */
+  /** Counts of all features. */
   counts(): Record<string, number>;
   standby: Pick<Standby, "since">;
   startFailures(): readonly Status["start_failures"][number][];
@@ -23,7 +23,7 @@ interface StatusSources extends Pick<Core, "store" | "bus" | "clock"> {
   config: Pick<Config, "sandbox">;
 }
 
-/** The container engine is asked at most this often, in ms. */
+/** Shortest time between two requests to the container engine, ms. */
 const DOCKER_EVERY_MS = 5_000;
 const MIN_FREE_BYTES = 32 * 1024 * 1024;
 
@@ -39,13 +39,13 @@ export function createStatus(sources: StatusSources) {
   };
   const dockerState = async (): Promise<Status["docker"]> => {
     if (docker && clock.monotonic() - docker.at < DOCKER_EVERY_MS) return docker.state;
-    // Requests that come while a slow engine is asked share its answer.
+    // Requests during a slow answer of the engine share that answer.
     asking ??= ask().finally(() => {
       asking = undefined;
     });
     return await asking;
   };
-  /** Why writes would fail, or undefined. */
+  /** Why writes would fail; undefined when they work. */
   const notReady = (): string | undefined => {
     try {
       store.sqlite.prepare("SELECT 1 FROM migrations LIMIT 1").get();
@@ -89,7 +89,7 @@ export function createStatus(sources: StatusSources) {
   };
 }
 
-/** Why agents work in that sandbox, chosen at the start, as things are now. */
+/** Why agents work in the sandbox that was chosen at the start, as things are now. */
 function reasonOf(kind: string, wanted: Config["sandbox"], isConnected: boolean): string {
   if (kind === "docker")
     return isConnected

@@ -1,4 +1,4 @@
-/** How much each user has stored, and the limits of it. */
+/** What each user has stored, and the limits. */
 import { selfCommand } from "../../process/self-command.ts";
 import { createMeasuring } from "../../store/measure-worker.ts";
 import { type Core, defineFeature } from "../feature.ts";
@@ -29,7 +29,7 @@ export const storage = defineFeature("storage", (deps: Needs) => {
   return {
     service,
     routes: () => storageRoutes(service),
-    // Without accounts nobody asks.
+    // Without accounts, there is nobody whose use would be asked for.
     duties: hasAccounts ? [{ name: "workspace-sizes", everyMs: SWEEP_MS, run: measurer.sweep }] : [],
     handOver: (from, to) =>
       store.write(() => void store.statement("UPDATE workspace_sizes SET user_id = ? WHERE user_id = ?").run(to, from)),

@@ -1,4 +1,4 @@
-/** Keeps the sizes of workspaces: measured after work in them, and now and then. */
+/** Keeps the sizes of workspaces up to date. It measures them after work in them, and periodically. */
 import { timestamp } from "../../core/clock.ts";
 import { isId } from "../../core/ids.ts";
 import { takeTurns } from "../../core/turns.ts";
@@ -6,7 +6,7 @@ import { openFolder } from "../../working-copy/folder.ts";
 import type { Core } from "../feature.ts";
 
 interface MeasurerDeps extends Pick<Core, "store" | "clock" | "log"> {
-  /** Path of the folder that holds those of runs and chats. */
+  /** Path of the folder that holds the workspaces of runs and chats. */
   folder: string;
   measure(
     names: readonly string[],
@@ -17,11 +17,11 @@ interface MeasurerDeps extends Pick<Core, "store" | "clock" | "log"> {
 
 const OWNER = `SELECT created_by AS user_id FROM runs WHERE id = @name
   UNION ALL SELECT user_id FROM sessions WHERE id = @name LIMIT 1`;
-/** Of the last work in it, null while it is under way. */
+/** Time of the last work in the workspace; null while work goes on. */
 const WORKED = `SELECT iif(finished_at IS NULL, NULL, finished_at) AS at FROM runs WHERE id = @name
   UNION ALL SELECT last_activity_at FROM sessions WHERE id = @name LIMIT 1`;
 
-/** From the end of work to measuring: what ends at once is measured together. */
+/** Time from the end of work until it is measured, ms. Work that ends within it is measured together. */
 const SOON_MS = 1_000;
 const isWorkspace = (name: string): boolean => isId("run", name) || isId("session", name);
 
@@ -61,7 +61,7 @@ export function createMeasurer({ store, clock, log, folder, measure }: MeasurerD
   const waiting = new Set<string>();
   let timer: Timer | undefined;
   let looking: Promise<void> = Promise.resolve();
-  /** One process at a time. */
+  /** Measures workspaces, with one process at a time. */
   const look = (names: readonly string[]): Promise<void> => {
     if (names.length === 0) return looking;
     looking = looking.then(async () => {
@@ -75,7 +75,7 @@ export function createMeasurer({ store, clock, log, folder, measure }: MeasurerD
     return looking;
   };
   return {
-    /** Somebody worked in that folder: it is measured soon. */
+    /** Marks a workspace in which somebody worked, so that it is measured soon. */
     changed(name: string): void {
       if (end.signal.aborted) return;
       waiting.add(name);
@@ -86,7 +86,7 @@ export function createMeasurer({ store, clock, log, folder, measure }: MeasurerD
         void look(names);
       }, SOON_MS);
     },
-    /** Measures all in which somebody worked since they were measured, and forgets what is gone. */
+    /** Measures all workspaces with work since they were last measured, and forgets those that are gone. */
     sweep: async (): Promise<void> => look(await stale()),
     async stop(): Promise<void> {
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** How much of the data folder is a user's. */
+/** How much of the data folder a user takes up. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { orNull, Time } from "../../core/schema.ts";
 
@@ -26,7 +26,7 @@ export const Storage = t.Object({
 });
 export type Storage = Static<typeof Storage>;
 
-/** The largest of a user's workspaces. */
+/** One of a user's workspaces. */
 export const Workspace = t.Object({
   id: t.String({ description: "Of the run or the chat." }),
   bytes: Bytes("Links are counted as what they are, and not followed."),

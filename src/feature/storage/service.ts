@@ -1,6 +1,6 @@
 /**
- * What each user has in the data folder, and whether there is room for more. Files of agents are measured by a process of
- * its own after they worked, so a workspace can pass the limit while an agent writes: then the user begins nothing new.
+ * What each user has in the data folder, and whether there is room for more. A separate process measures agents' files
+ * after their work. So a workspace may pass the limit while an agent writes; then the user can begin nothing new.
  */
 import { forbidden, Problem } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -34,7 +34,7 @@ export function createStorage({ store, limits, hasAccounts }: StorageDeps) {
     return userId ?? own ?? null;
   };
   const workspacesOf = (user: string | null) => store.statement<MeasuredWorkspaces>(WORKSPACES).get({ user })!;
-  /** What a user has stored, without asking whether the caller may know it. */
+  /** What a user has stored, without a check of the caller's rights. */
   const usedBy = (user: string | null): Storage => {
     const { user_stored_mb, user_workspaces_mb } = limits();
     const stored = store.statement<Stored>(STORED).get({ user })!;
@@ -51,7 +51,10 @@ export function createStorage({ store, limits, hasAccounts }: StorageDeps) {
       },
     };
   };
-  /** Why the files of that user's runs and chats leave no room for more work; undefined: they do. Without accounts there is nobody to be fair to. */
+  /**
+   * Why the files of that user's runs and chats leave no room for more work; undefined while they do. Without accounts
+   * there is no limit per user.
+   */
   const fullWorkspaces = (userId: string | null): Problem | undefined => {
     if (userId === null || !hasAccounts) return undefined;
     const { bytes: current, folders } = workspacesOf(userId);
@@ -66,7 +69,7 @@ export function createStorage({ store, limits, hasAccounts }: StorageDeps) {
   };
   return {
     usedBy,
-    /** The caller's own; administrators may name another user. @throws Problem 403. */
+    /** The caller's own use. Administrators may name another user. @throws Problem 403. */
     of: (userId: string | undefined, caller: Caller): Storage => usedBy(ownOf(userId, caller)),
     /** That user's workspaces, the largest first. @throws Problem 403. */
     workspaces(userId: string | undefined, page: Page, caller: Caller): ListAnswer<Workspace> {
@@ -81,7 +84,7 @@ export function createStorage({ store, limits, hasAccounts }: StorageDeps) {
         .all({ user, bytes: bytes === undefined ? null : Number(bytes), after: after ?? null, most: page.limit + 1 });
       return listAnswer(rows, page, (row) => `${row.bytes} ${row.id}`);
     },
-    /** @param bytes of what is to be stored. @throws Problem 413 `quota_exceeded`. */
+    /** @param bytes size of what is to be stored. @throws Problem 413 `quota_exceeded`. */
     assertRoom(bytes: number, userId: string | undefined): void {
       const { stored } = usedBy(userId ?? null);
       const [current, limit] = [stored.bytes, limits().user_stored_mb * MIB];
@@ -95,7 +98,10 @@ export function createStorage({ store, limits, hasAccounts }: StorageDeps) {
       );
     },
     fullWorkspaces,
-    /** Before a run or a session begins, and before somebody goes on with one that has ended its work. @throws Problem 413 `workspaces_full`. */
+    /**
+     * Called before a run or session begins, and before an ended one continues.
+     * @throws Problem 413 `workspaces_full`.
+     */
     assertWorkspaces(userId: string | null): void {
       const full = fullWorkspaces(userId);
       if (full) throw full;

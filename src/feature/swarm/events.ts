@@ -1,4 +1,4 @@
-/** What happens to the tasks of a swarm. */
+/** Events of swarms' tasks. */
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
 import { ENDS } from "../../core/run-states.ts";

@@ -10,7 +10,7 @@ const TaskKey = t.String({ pattern: "^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$" });
 const Model = t.String({ minLength: 3, maxLength: LIMITS.nameCharacters });
 const Seconds = t.Integer({ minimum: 1, maximum: DAY_SECONDS });
 
-/** Fields of both a person's and an agent's request. */
+/** Fields in the requests of both people and agents. */
 const plan = {
   max_concurrent: t.Optional(
     t.Integer({ minimum: 1, maximum: LIMITS.swarmConcurrent, description: "Tasks at once; default 3." }),
@@ -44,7 +44,7 @@ export const SwarmRequest = t.Object({
 export type SwarmRequest = Static<typeof SwarmRequest>;
 export type SwarmTaskRequest = SwarmRequest["tasks"][number];
 
-/** What an agent hands to `swarm_execute`: tasks without an agent are done by agents like itself. */
+/** The arguments of an agent's `swarm_execute`. Tasks without an agent are done by agents like the caller. */
 export const SwarmPlan = t.Object({ tasks, ...plan });
 export type SwarmPlan = Static<typeof SwarmPlan>;
 

@@ -3,7 +3,7 @@ import { isProblem } from "../../core/errors.ts";
 import { checkPlan } from "./plan.ts";
 
 const task = (key: string, ...depends_on: string[]) => ({ key, depends_on });
-/** Field and words of what is wrong. */
+/** The field and the message of the fault. */
 function faultOf(...tasks: ReturnType<typeof task>[]): [string | undefined, string | undefined] {
   try {
     checkPlan(tasks);

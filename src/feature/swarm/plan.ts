@@ -4,8 +4,8 @@ import { didYouMean } from "../../core/near.ts";
 import type { SwarmTaskRequest } from "./model.ts";
 
 /**
- * @returns how many tasks the longest chain has.
- * @throws Problem 422 naming the field, for a key that occurs twice, a dependency that does not exist, and a circle.
+ * @returns the number of tasks in the longest chain of dependencies.
+ * @throws Problem 422, naming the field, for a key that occurs twice, a dependency that does not exist, or a cycle.
  */
 export function checkPlan(tasks: readonly Pick<SwarmTaskRequest, "key" | "depends_on">[]): number {
   const places = new Map<string, number>();
@@ -26,7 +26,7 @@ export function checkPlan(tasks: readonly Pick<SwarmTaskRequest, "key" | "depend
   return deepest(tasks, places);
 }
 
-/** Walks from tasks that depend on nothing; those that are never reached are in a cycle or depend on one. */
+/** Walks from tasks that depend on nothing. Tasks that are never reached are in a cycle or depend on one. */
 function deepest(tasks: readonly Pick<SwarmTaskRequest, "key" | "depends_on">[], places: Map<string, number>): number {
   const depths = new Map<string, number>();
   const left = new Set(tasks);
@@ -49,7 +49,7 @@ function deepest(tasks: readonly Pick<SwarmTaskRequest, "key" | "depends_on">[],
   );
 }
 
-/** Each of these depends on another of them, so following dependencies leads around. */
+/** Finds a cycle. Each of these tasks depends on another one of them, so following dependencies leads back. */
 function circleIn(tasks: readonly Pick<SwarmTaskRequest, "key" | "depends_on">[]): string[] {
   const byKey = new Map(tasks.map((task) => [task.key, task]));
   const path: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * How a swarm continues. Every change is in the transaction of its cause: a task's start or end, a cancel. So a
+ * Drives a swarm. Every change joins the transaction of its cause: the start or end of a task, or a cancellation. So a
  * crash leaves no intermediate state, and a start has nothing to repair.
  */
 import { timestamp } from "../../core/clock.ts";
@@ -16,14 +16,14 @@ import type { SwarmRow, SwarmRows, TaskRow } from "./store.ts";
 interface ProgressDeps extends Pick<Core, "store" | "clock"> {
   rows: SwarmRows;
   sessions: Sessions;
-  /** For tasks that name none. */
+  /** Time limit of tasks that name none, seconds. */
   timeoutSeconds(): number;
 }
 
 type Failure = { code: string; message: string };
 type End = "succeeded" | "failed" | "skipped" | "cancelled";
 
-/** Code of the error of a swarm whose time is over. */
+/** Code of the error of a swarm whose time limit is over. */
 export const SWARM_TIMEOUT = "timeout";
 
 export type Progress = ReturnType<typeof createProgress>;
@@ -38,7 +38,10 @@ export const countsOf = (tasks: readonly TaskRow[]): Record<string, number> => {
   return counts;
 };
 
-/** Whether a task has what it needs, still waits for it, or will never have it. */
+/**
+ * Whether all dependencies of a task have succeeded (ready), some have not ended (pending), or one did not succeed
+ * (lost).
+ */
 function standing(task: TaskRow, byKey: ReadonlyMap<string, TaskRow>): "ready" | "pending" | "lost" {
   const before = task.depends_on.map((key) => byKey.get(key)!);
   if (before.some((other) => hasEnded(other) && other.status !== "succeeded")) return "lost";
@@ -59,17 +62,23 @@ const failureOf = ({ key, error }: TaskRow): Failure => ({
   message: `The task ${key} did not succeed${error ? `: ${error.message}` : "."}`,
 });
 
-/** Work that the swarm's time limit ended has failed at that limit; what else the swarm stopped was cancelled for its reason. */
+/**
+ * How a task ends. Work that the swarm's time limit stopped has failed; other work that the swarm stopped is canceled,
+ * with the swarm's reason.
+ */
 function endOf({ stop, error }: SwarmRow, ending: Ending): [End, Failure | null] {
   if (ending.status === "failed") return ["failed", ending.error];
   if (ending.status === "succeeded" || stop === null) return [ending.status, null];
   return [error?.code === SWARM_TIMEOUT ? "failed" : "cancelled", error];
 }
 
-/** A task and those after it that did not succeed; where a failure ends the swarm, all of them. */
+/**
+ * Keys of a task and of the unsuccessful tasks that depend on it; of all unsuccessful tasks if a failure ends the
+ * swarm.
+ */
 function keysToRepeat({ on_failure }: SwarmRow, task: TaskRow, tasks: readonly TaskRow[]): ReadonlySet<string> {
   const again = new Set([task.key]);
-  // Those that were given first need not come first: repeat while tasks are added, since others may depend on them.
+  // A task may be listed before its dependencies, so the search repeats until it adds no more tasks.
   for (let before = 0; before !== again.size; ) {
     before = again.size;
     for (const other of tasks)
@@ -79,7 +88,7 @@ function keysToRepeat({ on_failure }: SwarmRow, task: TaskRow, tasks: readonly T
   return again;
 }
 
-/** The task's words, and below them as quotations what the tasks before it gave. */
+/** The task's prompt, followed by quoted results of the tasks on which it depends. */
 function promptOf(task: TaskRow, byKey: ReadonlyMap<string, TaskRow>, sessions: Pick<Sessions, "latest">): string {
   if (task.depends_on.length === 0) return task.prompt;
   const room = Math.min(LIMITS.quotedCharacters, Math.floor(LIMITS.quotedAllCharacters / task.depends_on.length));
@@ -108,7 +117,7 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
     else tx.emit(swarmTaskFailed, { ...about, data: { ...data, status, error: error?.message } });
   }
 
-  /** @returns false when it could not be started, and so has failed. */
+  /** @returns false when the task could not be started and therefore has failed. */
   function beginTask(tx: WriteTx, swarm: SwarmRow, task: TaskRow, byKey: ReadonlyMap<string, TaskRow>): boolean {
     const { agent_id, title, model, timeout_seconds } = task;
     try {
@@ -134,7 +143,7 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
     }
   }
 
-  /** One round over the tasks. @returns whether one ended without work, so that others may be lost or begin now. */
+  /** Goes over the tasks once. @returns whether one ended without work, so that others may now be lost or ready. */
   function round(tx: WriteTx, swarm: SwarmRow): boolean {
     const tasks = rows.tasks(swarm.id);
     const byKey = new Map(tasks.map((task) => [task.key, task]));
@@ -176,7 +185,10 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
     tx.emit(swarmComplete, { ...refs(swarm, group), data: { status, counts: countsOf(tasks) } });
   }
 
-  /** Starts nothing more and ends what runs; the swarm gets that status once all has stopped. No-op for one that is ending. */
+  /**
+   * Starts no more tasks and ends those that run; the swarm gets the status `how` once all have stopped. Does nothing
+   * when the swarm is ending.
+   */
   function stop(tx: WriteTx, swarmId: string, how: "failed" | "cancelled", error: Failure | null): void {
     const swarm = rows.swarm(swarmId);
     if (swarm?.status !== "running" || swarm.stop !== null) return;
@@ -184,14 +196,14 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
     const tasks = rows.tasks(swarmId);
     for (const task of tasks)
       if (!hasEnded(task) && task.session_id === null) endTask(tx, swarm, task, "cancelled", error);
-    // Tasks that have not started end immediately, which may end the swarm.
+    // Tasks that have not started end at once, which may end the swarm.
     for (const task of tasks) if (isOpen(task)) sessions.end(task.session_id!);
     goOn(tx, swarmId);
   }
 
   /**
-   * Repeats a task that did not succeed, and after it what depends on it; where a failure ends the swarm, all tasks that
-   * are left. An ended swarm continues, and its time limit starts over.
+   * Repeats a task that did not succeed, and the tasks that depend on it; if a failure ends the swarm, all tasks that
+   * did not succeed. An ended swarm continues, and its time limit starts over.
    * @throws Problem 409 `task_not_failed`, `dependency_failed`, `swarm_ending`, `session_ended`.
    */
   function retry(tx: WriteTx, swarmId: string, task: TaskRow): void {
@@ -235,5 +247,11 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
       if (swarm) stop(tx, swarm.id, "cancelled", null);
     },
   };
-  return { goOn, stop, retry /** Follows the sessions of the kind `swarm`. */, owner };
+  return {
+    goOn,
+    stop,
+    retry,
+    /** Reacts to starts and ends of sessions of the kind `swarm`. */
+    owner,
+  };
 }

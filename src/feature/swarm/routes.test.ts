@@ -8,7 +8,7 @@ import { startServer, type TestServer } from "../../testing/server.ts";
 import { makeSlowAgent, SLOW, slowAgentScript } from "../../testing/slow-agent.ts";
 import type { Swarm, SwarmTask } from "./model.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// The limit is for busy machines; no test here waits for a clock.
 setDefaultTimeout(300_000);
 
 const slow = slowAgentScript();

@@ -1,4 +1,4 @@
-/** Swarms as people and agents ask for them: checked, started, read, cancelled. */
+/** Swarms, as people and agents use them: checks, starts, reads and cancels them. */
 import { DAY_SECONDS, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -22,15 +22,15 @@ interface SwarmsDeps extends Pick<Core, "store" | "clock"> {
   rows: SwarmRows;
   progress: Progress;
   sessions: Sessions;
-  /** @throws Problem 404 unknown, 409 switched off. */
+  /** @throws Problem 404 for an unknown agent, 409 for one that is switched off. */
   assertAgent(id: string): void;
   agentExists(id: string): boolean;
-  /** False also for one that they do not see. */
+  /** Whether the project exists; false also for a project that the asker does not see. */
   projectExists(id: string, asker: Asker): boolean;
-  /** What is wrong with the name of a model; undefined for one that can be called. */
+  /** What is wrong with a model's name; undefined for a model that can be called. */
   wrongModel(id: string): string | undefined;
   timeoutSeconds(): number;
-  /** A swarm has started, which adds a deadline. */
+  /** Called when a swarm has started, which adds a deadline. */
   deadlinesChanged(): void;
 }
 
@@ -59,7 +59,7 @@ export function createSwarms(deps: SwarmsDeps) {
     }
   }
 
-  /** @throws Problem 409 when the tasks have no room below that session. */
+  /** @throws Problem 409 when there is no room for that many tasks below the session. */
   function assertRoom({ depth, root_id }: SessionRow, count: number): void {
     if (depth >= LIMITS.sessionTreeDepth)
       throw conflict(
@@ -112,8 +112,8 @@ export function createSwarms(deps: SwarmsDeps) {
 
   return {
     /**
-     * Starts a swarm of the caller's.
-     * @throws Problem 404 unknown agent, 409 one that is switched off, 422 naming the field that does not fit.
+     * Starts a swarm for the caller.
+     * @throws Problem 404 for an unknown agent, 409 for one that is switched off, 422 naming an invalid field.
      */
     execute(input: SwarmRequest, caller: Caller): Swarm {
       const { agent_id, project_id, ...plan } = input;
@@ -123,7 +123,7 @@ export function createSwarms(deps: SwarmsDeps) {
       return start({ agent_id, user_id: caller.userId, project_id: project_id ?? undefined }, plan);
     },
     /**
-     * Starts one below the session of an agent at work; a repeat of the same call returns the same one.
+     * Starts a swarm below the session of a running agent. A repeat of the same call returns the same swarm.
      * @throws Problem as `execute`, and 409 `too_deep`, `too_many_sessions`, `budget_too_small`.
      */
     executeFor({ sessionId, agentId }: ExecutionInfo, callId: string, plan: SwarmPlan): Swarm {
@@ -131,21 +131,21 @@ export function createSwarms(deps: SwarmsDeps) {
       if (started) return present(rows.ofSession(started.id)!);
       return start({ agent_id: agentId, parent_id: sessionId, call_id: callId }, plan);
     },
-    /** @throws Problem 404 unknown or another user's. */
+    /** @throws Problem 404 for an unknown swarm or another user's. */
     get: (id: string, caller: Caller): Swarm => present(find(id, caller)),
-    /** The caller's own, an administrator's all; newest first. */
+    /** The caller's own swarms, or all for an administrator; newest first. */
     list(page: Page, caller: Caller): ListAnswer<Swarm> {
       const found = rows.page(page, caller);
       return listAnswer(found, page, ({ session_id }) => session_id, present);
     },
-    /** In the order of the request. @throws Problem 404. */
+    /** The swarm's tasks in the order of the request. @throws Problem 404. */
     tasks(id: string, page: Page, caller: Caller): ListAnswer<SwarmTask> {
       const all = rows.tasks(find(id, caller).id);
       const from = page.after === null ? 0 : all.findIndex(({ key }) => key === page.after) + 1;
       const shown = page.after !== null && from === 0 ? [] : all.slice(from, from + page.limit + 1);
       return listAnswer(shown, page, ({ key }) => key, presentTask);
     },
-    /** @throws Problem 404, 409 when it has ended. */
+    /** @throws Problem 404, 409 when the swarm has ended. */
     cancel: (id: string, caller: Caller): Swarm =>
       store.write((tx) => {
         const row = find(id, caller);
@@ -153,7 +153,7 @@ export function createSwarms(deps: SwarmsDeps) {
         progress.stop(tx, row.id, "cancelled", null);
         return present(rows.swarm(row.id)!);
       }),
-    /** Does a task again. @throws Problem 404, 409 as `Progress.retry` says. */
+    /** Repeats a task. @throws Problem 404, 409 as `Progress.retry` says. */
     retry: (id: string, key: string, caller: Caller): Swarm =>
       store.write((tx) => {
         const row = find(id, caller);
@@ -164,7 +164,7 @@ export function createSwarms(deps: SwarmsDeps) {
         tx.after(deps.deadlinesChanged);
         return present(rows.swarm(row.id)!);
       }),
-    /** For its own agent: its state, and all tasks. */
+    /** The swarm's state and all its tasks, for the agent that started it. */
     report: (id: string): { swarm: Swarm; tasks: SwarmTask[] } => ({
       swarm: present(rows.swarm(id)!),
       tasks: rows.tasks(id).map(presentTask),

@@ -10,7 +10,7 @@ export type SwarmRow = typeof swarms.$inferSelect;
 export type TaskRow = typeof swarmTasks.$inferSelect;
 export type SwarmRows = ReturnType<typeof createSwarmRows>;
 
-/** As the partial index has it. */
+/** Swarms that run, written as the partial index has it. */
 const RUNNING: Condition = ["status = 'running' AND stop IS NULL"];
 
 export function createSwarmRows({ rows, statement }: Store) {
@@ -28,7 +28,7 @@ export function createSwarmRows({ rows, statement }: Store) {
     update: (id: string, change: Partial<SwarmRow>) => void all.update(change, { id }),
     updateTask: ({ swarm_id, position }: TaskRow, change: Partial<TaskRow>) =>
       void tasks.update(change, { swarm_id, position }),
-    /** Those that the caller may read, newest first, one more than the page holds. */
+    /** Swarms that the caller may read, newest first. Holds one more than the page when there is a next page. */
     page(page: Page, caller: Caller): SwarmRow[] {
       const { where, values } = allOf(
         ["sessions.kind = 'swarm'"],
@@ -40,7 +40,7 @@ export function createSwarmRows({ rows, statement }: Store) {
       );
       return newest.all(...values, page.limit + 1).map(({ id }) => all.find({ id })!);
     },
-    /** Ms since the epoch; null when no swarm runs. */
+    /** The next deadline, ms since the epoch; null when no swarm runs. */
     nextDeadline: (): number | null => all.list([RUNNING], { order: "deadline_at", limit: 1 })[0]?.deadline_at ?? null,
     late: (now: number): SwarmRow[] => all.list([RUNNING, ["deadline_at <= ?", now]]),
   };

@@ -11,7 +11,7 @@ import type { SwarmRequest } from "./model.ts";
 const rigs = createRigs();
 afterEach(rigs.close);
 
-/** What the agent was given to do. */
+/** The task that the agent was given. */
 function firstOf({ request }: HandCall): string {
   const [first] = request.messages;
   return first?.role === "user" ? textOf(first.parts) : "";
@@ -56,7 +56,7 @@ async function started({ costUsd = 0, ...options }: Partial<RigOptions> & { cost
   };
 }
 
-/** A swarm that ends at its time limit, after a model was asked: a busy machine may need more time for that. */
+/** A swarm that ends at its time limit after a model was asked; on a busy machine, with a longer limit. */
 async function late(what: (seconds: number) => [SwarmRequest["tasks"], Partial<SwarmRequest>?]) {
   return endedAtLimit(
     2_000,

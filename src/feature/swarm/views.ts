@@ -1,4 +1,4 @@
-/** Swarms and their tasks as they are shown, with what their sessions cost and gave. */
+/** Swarms and their tasks as the API shows them, with their sessions' costs and results. */
 import { toUsd } from "../../core/money.ts";
 import { shownOf } from "../../core/schema.ts";
 import type { Sessions } from "../sessions/service.ts";

@@ -1,4 +1,4 @@
-/** What a task may be: its fields, and the statuses that it may take. */
+/** Checks a task: its fields, and the statuses that it may take. */
 import { conflict, invalidField } from "../../core/errors.ts";
 import type { BoardColumn, PlainProject } from "../projects/model.ts";
 import type { TaskUpdate } from "./model.ts";
@@ -9,7 +9,7 @@ export interface ChecksDeps {
   /** @throws Problem 404. */
   projectOf(id: string): PlainProject;
   agentExists(id: string): boolean;
-  /** Stages of the task's work that must come before it is done and have not. */
+  /** Required stages of the task's work that are not completed. */
   missingStages(row: TaskRow): string[];
 }
 
@@ -30,7 +30,7 @@ export function createTaskChecks({ rows, projectOf, agentExists, missingStages }
     if (id && rows.find(id)?.project_id !== projectId) throw invalidField(pointer, "The project has no such task");
   };
 
-  /** @throws Problem 422 unknown tasks, cycles, or values that are too large. */
+  /** @throws Problem 422 for unknown tasks, cycles, or values that are too large. */
   function assertFields(projectId: string, input: TaskUpdate, own?: string): void {
     assertAgent(input.assigned_agent);
     assertRelated(projectId, input.parent_id, "/parent_id");
@@ -43,7 +43,7 @@ export function createTaskChecks({ rows, projectOf, agentExists, missingStages }
       throw invalidField("/metadata", `At most ${METADATA_BYTES} bytes of JSON`);
   }
 
-  /** Why a task may not have a status, or undefined. */
+  /** Why a task may not take a status; undefined when it may. */
   function obstacle(row: TaskRow, status: string): ReturnType<typeof conflict> | undefined {
     if (status === row.status) return undefined;
     const column = columnsOf(row.project_id).find(({ statuses }) => statuses.includes(status));

@@ -1,4 +1,4 @@
-/** Tasks that agents hold: each for a time, which the agent lengthens while it is at work. */
+/** Claims of tasks by agents. A claim is a lease for a limited time, which the agent renews while it works. */
 import { timestamp } from "../../core/clock.ts";
 import { conflict } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -14,10 +14,10 @@ export interface ClaimsDeps extends Pick<Core, "store" | "clock"> {
   rows: TaskStore;
   rules: TaskRules;
   checks: Pick<TaskChecks, "assertAgent" | "obstacle">;
-  /** A lease was given: its end may be the next thing due. */
+  /** Called when a lease was given: its end may be the next thing due. */
   leaseChanged(): void;
   works: {
-    /** The run of a session, else the root of its tree. */
+    /** The run of a session, or else the root of its tree of sessions. */
     of(sessionId: string): string;
     /** Whether a run or a session has not ended. */
     isOpen(id: string): boolean;
@@ -40,7 +40,7 @@ export function createClaims({ store, clock, rows, rules, checks, leaseChanged, 
 
   return {
     /**
-     * Takes the task for an agent, or gives it back; again by the same agent, it lengthens the lease.
+     * Claims the task for an agent, or gives it back. A repeated claim by the same agent renews the lease.
      * @throws Problem 409 naming the holder, what is not done, or the status.
      */
     claim(
@@ -80,7 +80,7 @@ export function createClaims({ store, clock, rows, rules, checks, leaseChanged, 
         );
       });
     },
-    /** Whether the run, or the tree of sessions, that the caller works in was given the task or has claimed it. */
+    /** Whether the caller's run or tree of sessions was given the task or has claimed it. */
     isHeldBy(projectId: string, id: string, { sessionId, runId }: ExecutionHolder): boolean {
       const row = rowOf(projectId, id);
       const mine = works.of(sessionId);

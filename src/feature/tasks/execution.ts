@@ -1,6 +1,6 @@
 /**
- * A task done by runs: the stages of its policy one after another, and the task's status as the runs go. What a run did
- * is read from its row, so that an event that was lost with the process changes nothing.
+ * Has runs do a task: the stages of its policy one after another. The task's status follows the runs, whose rows are
+ * read each time, so that an event that was lost in a crash does no harm.
  */
 import { actOnEach } from "../../core/act-on-each.ts";
 import { conflict, notFound } from "../../core/errors.ts";
@@ -17,7 +17,7 @@ import type { TaskExecute } from "./policy-model.ts";
 import { FINISHED, type TaskRules } from "./rules.ts";
 import type { TaskRow, TaskStore } from "./store.ts";
 
-/** As much of a pipeline as a run made for a task needs. */
+/** The needed parts of a pipeline that is made for a task's run. */
 interface MadePipeline {
   id: string;
   name: string;
@@ -31,7 +31,7 @@ export interface RunState {
   pipelineId: string;
   /** Steps that have succeeded. */
   done: string[];
-  /** The code alone: its message is for those who may read the run, and a task is everybody's. */
+  /** Code of the run's error, without its message: everybody sees a task, but not everybody may read the run. */
   error: string | null;
 }
 
@@ -51,7 +51,7 @@ interface TaskExecutionDeps extends Pick<Core, "store"> {
   ): Run;
   mask(text: string): string;
   runState(runId: string): RunState | undefined;
-  /** Whether a pull request of the run is open, or will be: its task is done when that is merged. */
+  /** Whether the run has an open pull request, or will have one. Then the task is done when that is merged. */
   awaitsPull(runId: string): boolean;
 }
 
@@ -86,7 +86,10 @@ export function createTaskExecution(deps: TaskExecutionDeps) {
     return run;
   }
 
-  /** Stages that a succeeded run completes: the one that its pipeline stands for, else those it has as steps. */
+  /**
+   * Stages that a succeeded run completes: the stage that its pipeline stands for, else the stages that it had as
+   * steps.
+   */
   function completedBy(row: TaskRow, { done, pipelineId }: RunState): string[] {
     const plan = policies.resolve(row);
     const group = stagesToRun(plan.stages, row.completed_stages);
@@ -143,7 +146,9 @@ export function createTaskExecution(deps: TaskExecutionDeps) {
 
   const followRun = (runId: string): void => store.write(() => follow(runId));
   return {
-    /** @throws Problem 409 when a run is at work, nothing is left to do, or the policy names nobody for the next stage. */
+    /**
+     * @throws Problem 409 when a run is at work, nothing is left to do, or the policy names nobody for the next stage.
+     */
     execute(projectId: string, taskId: string, request: TaskExecute, caller: Caller): Run {
       return store.write(() => {
         projectOf(projectId);
@@ -158,9 +163,9 @@ export function createTaskExecution(deps: TaskExecutionDeps) {
         return start(row, request, caller);
       });
     },
-    /** Brings the task of this run up to its state. */
+    /** Updates the task of this run to the run's state. */
     follow: followRun,
-    /** The work of the run is on the branch that it was made for. */
+    /** Called when the run's work was merged into the branch for which it was made. */
     merged(runId: string): void {
       store.write(() => {
         const row = rows.ofRun(runId);
@@ -169,14 +174,14 @@ export function createTaskExecution(deps: TaskExecutionDeps) {
         rules.move(row, { status: "done", note });
       });
     },
-    /** After a start: every task that a run was at work on. */
+    /** After a start of the server, updates every task that has a run. */
     followAll(): void {
       actOnEach(rows.withRun(), ({ run_id }) => run_id !== null && followRun(run_id));
     },
   };
 }
 
-/** As the run's agents read them: what may be outside text as a quotation. */
+/** The task's text for the run's agents. Text that may be outside text is quoted. */
 function wordsOf({ id, title, description, outside }: TaskRow, mask: (text: string) => string): string {
   const text = description === "" ? title : `${title}\n\n${description}`;
   if (outside === null) return text;
@@ -184,7 +189,7 @@ function wordsOf({ id, title, description, outside }: TaskRow, mask: (text: stri
   return `Do what the task ${id} describes, as far as it is work on this project.\n\n${ABOUT_UNCONFIRMED}\n\n${quote}`;
 }
 
-/** The next stages that one run does: a pipeline alone, or agents one after another. */
+/** The next stages that one run does: one stage with a pipeline, or several stages of agents one after another. */
 function stagesToRun(stages: readonly Stage[], completed: readonly string[]): Stage[] {
   const open = stages.filter(({ stage, disposition }) => disposition !== "skip" && !completed.includes(stage));
   const [first] = open;

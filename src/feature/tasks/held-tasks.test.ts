@@ -1,4 +1,6 @@
-/** Which tasks an agent's work may move: those it was given or has claimed, unless its file says otherwise. */
+/**
+ * Which tasks an agent's work may move: tasks that it was given or has claimed, unless the agent's file allows more.
+ */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { createRigs } from "../../testing/engine-rig.ts";
@@ -42,7 +44,7 @@ test("transition_task moves a task that the work was given or has claimed, and n
   [work] = await move(work, given);
   expect(statusOf(given)).toBe("review");
   [work] = await reply(work, "claim_task", { task_id: claimed });
-  // Other work of the same agent holds it: it is neither moved nor taken over.
+  // Other work of the same agent holds the task, so it can be neither moved nor taken over.
   let second = await chat("worker");
   [second, said] = await move(second, claimed);
   expect(said).toContain("has not claimed it");

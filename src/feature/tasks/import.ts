@@ -1,4 +1,7 @@
-/** Many tasks at once, as a background job: their ids are made when it is asked for, so that a job started again continues. */
+/**
+ * Imports many tasks in a background job. Their ids are made with the request, so that a job that begins again
+ * continues where it was.
+ */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { invalidField, isProblem } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -14,12 +17,12 @@ import type { TaskStore } from "./store.ts";
 const Payload = t.Object({
   project_id: t.String(),
   tasks: t.Array(t.Composite([ImportedTask, t.Object({ id: t.String() })])),
-  /** Why their words may be outside text. */
+  /** Why the tasks' texts may be outside text. */
   outside: t.Optional(t.String()),
 });
 type ImportPayload = Static<typeof Payload>;
 
-/** Tasks per transaction: more would keep other writers waiting, fewer would wait for the disk more often. */
+/** Tasks per transaction. More would hold up other writers, fewer would wait for the disk more often. */
 const TOGETHER = 10;
 
 interface ImportDeps {
@@ -30,7 +33,7 @@ interface ImportDeps {
 }
 
 /**
- * Gives each task an id and puts ids in the place of keys; what a task names comes before it.
+ * Gives each task an id, replaces keys by ids, and puts tasks after those that they refer to.
  * @throws Problem 422 for a key that occurs twice or not at all, and for cycles.
  */
 export function importOf(projectId: string, { tasks }: TaskImport): ImportPayload {
@@ -57,12 +60,12 @@ export function importOf(projectId: string, { tasks }: TaskImport): ImportPayloa
   return { project_id: projectId, tasks: inOrder(withIds) };
 }
 
-/** What a task depends on, and its parent, before it. */
+/** Sorts tasks so that dependencies and parents come before their tasks. */
 function inOrder(tasks: ImportPayload["tasks"]): ImportPayload["tasks"] {
   const byId = new Map(tasks.map((task, index) => [task.id, { task, index }]));
   const state = new Map<string, "open" | "placed">();
   const order: ImportPayload["tasks"] = [];
-  // With a stack of its own: a chain of 5,000 tasks is deeper than the program's.
+  // This uses a stack of its own, because a chain of 5,000 tasks would overflow the call stack.
   for (const { id } of tasks) {
     const stack = [{ id, left: false }];
     for (let top = stack.pop(); top; top = stack.pop()) {

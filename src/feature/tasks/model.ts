@@ -71,7 +71,7 @@ export const TaskCreate = t.Object({
   ...changeable,
 });
 export type TaskCreate = Static<typeof TaskCreate>;
-/** @property outside why its words may be outside text, where an agent or the code host gave them. */
+/** @property outside why the task's text may be outside text, when an agent or the code host gave it. */
 export type NewTask = TaskCreate & { outside?: string | undefined };
 
 export const TaskUpdate = t.Object({
@@ -96,7 +96,7 @@ export interface TaskFilter {
   tag?: string | undefined;
   parent_id?: string | undefined;
   q?: string | undefined;
-  /** Unclaimed, and all it depends on is done. */
+  /** Only tasks that are unclaimed and whose dependencies are done. */
   ready?: boolean | undefined;
 }
 
@@ -156,7 +156,7 @@ export const TaskHistoryEntry = t.Object({
 });
 export type TaskHistoryEntry = Static<typeof TaskHistoryEntry>;
 
-/** A task of an import; `key` is what the others name it by. */
+/** A task of an import. Other tasks refer to it by its `key`. */
 export const ImportedTask = t.Composite([
   t.Object({ key: t.Optional(t.String({ minLength: 1, maxLength: 100 })) }),
   t.Omit(TaskCreate, ["discovered_from"]),

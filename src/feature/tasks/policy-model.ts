@@ -1,4 +1,4 @@
-/** Workflow policies: through which stages work of a kind goes, and who does each. */
+/** Workflow policies: the stages through which work of a kind goes, and who does each stage. */
 
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";

@@ -1,4 +1,4 @@
-/** Workflow policies of projects, and what they mean for a task. */
+/** Workflow policies of projects, and the stages that they give a task. */
 
 import { Type as t } from "@sinclair/typebox";
 import { assertIfMatch } from "../../http/etag.ts";

@@ -1,4 +1,4 @@
-/** Workflow policies of projects, and what they mean for one task. */
+/** Workflow policies of projects, and the stages that they give a task. */
 import { timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import { workflowPolicies } from "../../store/tables/tasks.ts";
@@ -17,7 +17,7 @@ interface PoliciesDeps extends Pick<Core, "store" | "clock"> {
   pipelineExists(id: string): boolean;
 }
 
-/** Shipped pipelines for kinds of work, where neither a policy nor the project names one. */
+/** Shipped pipelines for kinds of work, used when neither a policy nor the project names one. */
 const SHIPPED: Partial<Record<WorkType, string>> = { bugfix: "bugfix", feature: "feature" };
 const FALLBACK = "feature";
 
@@ -57,10 +57,11 @@ export function createPolicies({ store, clock, projectOf, agentExists, pipelineE
     }
   }
 
-  /** Who does work that no policy covers, and why: the agent the task was given to, else a pipeline. */
+  /** Who does work that no policy covers, and why: the agent to which the task was assigned, else a pipeline. */
   function workerFor(row: TaskRow, type: WorkType): Pick<ResolvedWorkflow, "agent_id" | "pipeline_id" | "reason"> {
     const why = "No policy names stages:";
-    // An agent that has claimed the task works on it already; what it starts is more than itself.
+    // An agent that has claimed the task already works on it. A run that it starts should be more than that agent
+    // alone.
     const given = row.lease_until === null ? row.assigned_agent : null;
     if (given !== null && agentExists(given))
       return { agent_id: given, pipeline_id: null, reason: `${why} the task's agent, ${given}.` };
@@ -93,7 +94,7 @@ export function createPolicies({ store, clock, projectOf, agentExists, pipelineE
         return get(projectId);
       });
     },
-    /** What is to be done for the task, as `workType` or its own kind of work. */
+    /** What is to be done for the task, as work of kind `workType` or of its own kind. */
     resolve(row: TaskRow, workType: WorkType = typeOf(row)): Omit<ResolvedWorkflow, "next_statuses"> {
       const stages = stagesOf(row.project_id, workType);
       const common = { task_id: row.id, work_type: workType, completed: row.completed_stages };

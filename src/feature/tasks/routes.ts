@@ -29,7 +29,7 @@ import type { Tasks } from "./service.ts";
 interface TaskRoutesDeps {
   tasks: Tasks;
   execution: TaskExecution;
-  /** Starts the background job. @throws Problem 404, 422 for keys that do not fit together. */
+  /** Starts the import in the background. @throws Problem 404, 422 for keys that do not fit together. */
   importTasks(projectId: string, input: (typeof TaskImport)["static"], caller: Caller): Job;
 }
 

@@ -1,18 +1,18 @@
 /**
- * What follows from a task's change of status, in the same transaction: finishing unblocks what depends on it, failing
- * blocks it, and parents follow their children.
+ * Applies what follows from a task's change of status, in the same transaction: a finished task unblocks those that
+ * depend on it, a failed one blocks them, and parents follow their children.
  */
 import { timestamp } from "../../core/clock.ts";
 import type { HistoryNote, TaskRow, TaskStore } from "./store.ts";
 
 export const FINISHED: ReadonlySet<string> = new Set(["done", "failed"]);
-/** Somebody is at work on it. */
+/** Statuses in which somebody works on the task. */
 const ACTIVE: ReadonlySet<string> = new Set(["in_progress", "review"]);
-/** Statuses that a claim begins from. */
+/** Statuses from which a task can be claimed. */
 export const CLAIMABLE: ReadonlySet<string> = new Set(["backlog", "ready", "in_progress"]);
 
 const RULE = "rule";
-/** Parents of parents; a bound against rows that a person has edited into a cycle. */
+/** Limits how far changes spread through parents and dependencies, in case rows were edited into a cycle. */
 const DEPTH = 20;
 
 interface StatusChange {
@@ -51,7 +51,7 @@ export function createTaskRules(rows: TaskStore, nowMs: () => number) {
   function unblock(row: TaskRow, done: TaskRow, depth: number): void {
     if (row.status !== "blocked" || row.blocked_from === null || rows.unmet(row.id).length > 0) return;
     const note = byRule(`${done.title} is done.`);
-    // The claim on it has been lost since.
+    // The claim was lost while the task was blocked.
     const status = ACTIVE.has(row.blocked_from) ? "ready" : row.blocked_from;
     move(row, { status, note, fields: { assigned_agent: null } }, depth + 1);
   }
@@ -60,7 +60,7 @@ export function createTaskRules(rows: TaskStore, nowMs: () => number) {
     const note = byRule(`${failed.title} has failed.`);
     move(row, { status: "blocked", note, fields: { blocked_from: row.status } }, depth + 1);
   }
-  /** A parent is at work while a child is, and ends when all have. */
+  /** Updates a parent from its children: it is at work while a child is, and ends when all have ended. */
   function follow(parentId: string, depth: number): void {
     const parent = rows.find(parentId);
     if (!parent) return;
@@ -77,7 +77,7 @@ export function createTaskRules(rows: TaskStore, nowMs: () => number) {
     move(parent, { status, note: byRule("It follows its subtasks.") }, depth + 1);
   }
   return {
-    /** Changes the status and all that follows from it. Call inside a transaction. */
+    /** Changes the status and applies everything that follows. Call it inside a transaction. */
     move: (row: TaskRow, change: StatusChange): TaskRow => move(row, change),
   };
 }

@@ -1,4 +1,4 @@
-/** States of the runs of tasks, from their rows. */
+/** States of tasks' runs, read from rows. */
 import type { Store } from "../../store/store.ts";
 import type { RunState } from "./execution.ts";
 
@@ -16,7 +16,7 @@ export const runStates =
     return { ...run, done: done.pluck().all(runId) };
   };
 
-/** The work that a session belongs to: its run, else the tree of sessions that it is in. */
+/** The work to which a session belongs: its run, or else its tree of sessions. */
 export function worksOf({ statement }: Pick<Store, "statement">) {
   return {
     of: (sessionId: string): string =>
@@ -30,7 +30,7 @@ export function worksOf({ statement }: Pick<Store, "statement">) {
   };
 }
 
-/** Whether a pull request of the run is open, or will be. */
+/** Whether the run has an open pull request, or will have one. */
 export const pullsAwaited =
   ({ statement }: Store) =>
   (runId: string): boolean =>

@@ -1,4 +1,7 @@
-/** Tasks of a project's board: created, changed, claimed by agents, moved by rules that apply to every caller. */
+/**
+ * Tasks on a project's board: they are created, changed, claimed by agents, and moved by rules that apply to every
+ * caller.
+ */
 import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, isProblem, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -59,7 +62,7 @@ export function createTasks(deps: TasksDeps) {
     },
     /** @throws Problem 404, also for a task of another project. */
     get: (projectId: string, id: string): Task => present(rowOf(projectId, id)),
-    /** @throws Problem 422 naming the field that is not valid. */
+    /** @throws Problem 422 naming an invalid field. */
     create(projectId: string, input: NewTask, caller: Caller, id = newId("task")): Task {
       return store.write(() => {
         assertFields(projectId, input);
@@ -95,7 +98,7 @@ export function createTasks(deps: TasksDeps) {
         rows.remove(row, actorOf(caller));
       });
     },
-    /** @throws Problem 422 a status that is not on the board, 409 the rule that forbids it. */
+    /** @throws Problem 422 for a status that is not on the board, 409 naming the rule that forbids it. */
     transition(projectId: string, id: string, input: TaskTransition, caller: Caller): Transitioned {
       return store.write(() => {
         const row = transition(rowOf(projectId, id), input, caller);
@@ -114,7 +117,9 @@ export function createTasks(deps: TasksDeps) {
         return present(rows.update(id, {}, { actor: actorOf(caller), change: "moved" }));
       });
     },
-    /** Each task by itself: one that cannot be changed says why, the others are changed. */
+    /**
+     * Changes each task separately. A task that cannot be changed gets a reason in the answer; the others are changed.
+     */
     bulk(projectId: string, { ids, change }: TaskBulk, caller: Caller): TaskBulkAnswer {
       projectOf(projectId);
       const { status, add_tags = [], remove_tags = [], ...fields } = change;
@@ -145,7 +150,7 @@ export function createTasks(deps: TasksDeps) {
   };
 }
 
-/** The row of a new task, but for its name, its place and whose it is. */
+/** The row of a new task, except id, project, position and creator. */
 const newRow = (
   input: NewTask,
   status: string,
@@ -180,7 +185,7 @@ const fieldsOf = ({ priority, depends_on: _, trusted, ...rest }: TaskUpdate): Pa
   ...(priority === undefined ? {} : { priority: priorityOf(priority) }),
 });
 
-/** Puts a row before or after a neighbour; when there is no number left between, the column is renumbered. */
+/** Puts a row before or after a neighbor. If no number is left between them, the column is renumbered. */
 function place(rows: TaskStore, row: TaskRow, neighbourId: string, behind: boolean): void {
   const others = rows.column(row.project_id, row.status).filter(({ id }) => id !== row.id);
   const found = others.findIndex(({ id }) => id === neighbourId);

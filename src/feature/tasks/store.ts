@@ -1,4 +1,4 @@
-/** Rows of tasks, their dependencies and their history, and the event that goes with each change. */
+/** Rows of tasks, their dependencies and history, and the event of each change. */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { badCursor, numberAfter, type Page } from "../../http/list.ts";
 import { among, type Condition, contains } from "../../store/reader.ts";
@@ -34,7 +34,7 @@ export function presentTask({ blocked_from: _b, claimed_by: _c, ...row }: TaskRo
   };
 }
 
-/** `status` and `lease_until` as the partial index has them. */
+/** Tasks that are ready. `status` and `lease_until` are written as the partial index has them. */
 const READY: Condition = [
   `status = 'ready' AND lease_until IS NULL AND NOT EXISTS (SELECT 1 FROM task_dependencies d
     JOIN tasks o ON o.id = d.depends_on WHERE d.task_id = tasks.id AND o.status <> 'done')`,
@@ -80,7 +80,10 @@ export function createTaskStore(store: Store, clock: Clock) {
 
   return {
     find,
-    /** One more than the page holds when there is a next one. In the board's order; what is ready by priority first. */
+    /**
+     * Tasks in the order of the board, or ready ones by priority first. Holds one more than the page when there is a
+     * next page.
+     */
     page(projectId: string, filter: TaskFilter, { limit, after }: Page): TaskRow[] {
       const [, priority, position, id] = after === null ? [] : (/^(\d)\|(-?\d{1,15})\|(task_\w+)$/.exec(after) ?? [""]);
       if (after !== null && id === undefined) throw badCursor();
@@ -90,10 +93,10 @@ export function createTaskStore(store: Store, clock: Clock) {
         id === undefined ? undefined : [`(${order}) > (${place.map(() => "?, ").join("")}?)`, ...place, id];
       return rows.list([{ project_id: projectId }, ...conditionsOf(filter), later], { order, limit: limit + 1 });
     },
-    /** Sort key of a row in that order, for cursors. */
+    /** Sort key of a row in the page's order, for cursors. */
     keyOf: (row: TaskRow): string => `${row.priority}|${row.position}|${row.id}`,
     dependenciesOf,
-    /** Ids of what a task depends on that is not done. */
+    /** Ids of the tasks that the task depends on and that are not done. */
     unmet: (id: string): string[] =>
       statement<{ id: string }>(
         `SELECT tasks.id FROM task_dependencies d JOIN tasks ON tasks.id = d.depends_on
@@ -101,10 +104,10 @@ export function createTaskStore(store: Store, clock: Clock) {
       )
         .all(id)
         .map((row) => row.id),
-    /** Tasks that depend on it. */
+    /** Tasks that depend on this one. */
     dependents: (id: string): TaskRow[] =>
       rows.list([["id IN (SELECT task_id FROM task_dependencies WHERE depends_on = ?)", id]]),
-    /** Ids it can be reached from by dependencies, itself included. */
+    /** Ids of the given tasks and of all tasks that they depend on, directly or indirectly. */
     upstream(ids: readonly string[]): Set<string> {
       const seen = new Set(ids);
       for (let next = [...ids]; next.length > 0; ) {
@@ -117,7 +120,7 @@ export function createTaskStore(store: Store, clock: Clock) {
     children: (id: string): TaskRow[] => rows.list([{ parent_id: id }]),
     inStatuses: (projectId: string, statuses: readonly string[]): number =>
       rows.count({ project_id: projectId }, among("status", statuses)),
-    /** Neighbours in board order within a status. */
+    /** Tasks of a status in the order of the board. */
     column: (projectId: string, status: string): { id: string; position: number }[] =>
       statement<{ id: string; position: number }>(
         "SELECT id, position FROM tasks WHERE project_id = ? AND status = ? ORDER BY position, id",

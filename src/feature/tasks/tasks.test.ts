@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-/** A project of its own, and the path of its tasks. */
+/** Makes a project. @returns the path of its tasks. */
 async function board(fields: object = {}): Promise<string> {
   const body = { name: `board ${++projects}` };
   const made = await server.request<{ id: string }>("POST", "/v1/projects", { body });

@@ -1,4 +1,4 @@
-/** Tools by which agents work on a project's tasks: those of the execution's own project, in its user's name. */
+/** Tools with which agents work on tasks of their execution's own project, on behalf of its user. */
 import { Type as t } from "@sinclair/typebox";
 import { conflict, forbidden } from "../../core/errors.ts";
 import { OUTSIDE_SOURCES, type OutsideSource } from "../../core/outside-table.ts";
@@ -14,13 +14,13 @@ interface TaskToolsDeps {
   access: ProjectRoles;
   tasks: Tasks;
   projectOf(id: string): PlainProject;
-  /** Whether the agent's file lets it move tasks that it was not given and did not claim. */
+  /** Whether the agent's file lets it move tasks that it was neither given nor has claimed. */
   movesAll(agentId: string): boolean;
 }
 
 const TaskId = t.String({ maxLength: 40, description: "Id of the task." });
 
-/** @param shown tasks, or a project, that the value shows. */
+/** @param shown the tasks or the project that the value contains. */
 function said(
   value: unknown,
   shown: readonly { outside: string | null }[],
@@ -37,7 +37,7 @@ function said(
   };
 }
 
-/** An execution speaks for itself, not for an administrator. */
+/** An execution acts for itself, without the rights of an administrator. */
 const callerFrom =
   (projects: ProjectRoles) =>
   ({ id, sessionId, agentId, runId, projectId, userId }: ExecutionInfo): Caller => ({

@@ -1,4 +1,4 @@
-/** The folder of the team: shipped files written into it once, and the agents' files read from it. */
+/** The folder of the team: shipped files are written into it once, and agents' files are read from it. */
 import { parseAgentFile } from "../../engine/agent-file.ts";
 import { installShipped } from "../../store/shipped.ts";
 import { SHIPPED_FILES } from "../../store/shipped-files.ts";

@@ -1,4 +1,4 @@
-/** Agents as they are on disk: `<id>/AGENT.md`. A broken file is an agent with problems, whose valid fields count. */
+/** Agents on the disk: `<id>/AGENT.md`. A broken file is an agent with problems; its valid fields count. */
 import { timestamp } from "../../core/clock.ts";
 import { isSlug } from "../../core/ids.ts";
 import type { AgentFile } from "../../engine/agent-file.ts";
@@ -8,17 +8,17 @@ import type { TextFile, TextFolder } from "../../store/text-folder.ts";
 
 export interface StoredAgent extends AgentFile {
   problems: SourceProblem[];
-  /** Below the folder of agents. */
+  /** Path of the file, relative to the folder of agents. */
   sourceFile: string;
-  /** The whole file. */
+  /** Text of the whole file. */
   text: string;
-  /** RFC 3339. */
+  /** Time of the last change, RFC 3339. */
   updatedAt: string;
 }
 
 export type AgentFiles = ReturnType<typeof createAgentFiles>;
 
-/** What `engine/agent-file.ts` gives. */
+/** The function of `engine/agent-file.ts`. */
 export type ParseAgentFile = (id: string, text: string) => { agent: AgentFile; problems: SourceProblem[] };
 
 const fileOf = (id: string): string => `${id}/AGENT.md`;
@@ -46,9 +46,9 @@ export function createAgentFiles(folder: TextFolder, parse: ParseAgentFile) {
   );
   return {
     find,
-    /** In order of names. */
+    /** Ids of agents, in alphabetical order. */
     ids: (): string[] => ids(""),
-    /** Reads all of them, one before each `yield`, for an answer that takes turns. */
+    /** Reads all agents, one before each `yield`, so that other work runs in between. */
     *look(): Generator<void> {
       for (const { name, kind } of folder.list("")) {
         if (kind === "folder") find(name);
@@ -56,7 +56,7 @@ export function createAgentFiles(folder: TextFolder, parse: ParseAgentFile) {
       }
     },
     write: (id: string, text: string) => folder.write(fileOf(id), text),
-    /** Removes the agent's whole folder, its skills too. */
+    /** Removes the agent's whole folder, including its skills. */
     remove: (id: string) => void folder.remove(id),
   };
 }

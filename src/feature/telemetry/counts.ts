@@ -1,4 +1,7 @@
-/** What runs, steps, models and tools did since the start, for `/metrics`. Labels have few values: no names of people's making. */
+/**
+ * Counts what runs, steps, models and tools have done since the start, for `/metrics`. Labels have few values and hold
+ * no names that people make up.
+ */
 import type { Metrics } from "../../http/metrics.ts";
 import type { Bus } from "../../store/bus.ts";
 import { RUN_ENDS, stepComplete, stepFailed } from "../runs/events.ts";
@@ -8,7 +11,7 @@ import { llmCall } from "../usage/events.ts";
 const ENDS = ["succeeded", "failed", "cancelled"] as const;
 const OUTCOMES = ["ok", "failed", "interrupted"] as const;
 
-/** @returns unsubscribe. */
+/** @returns a function that ends the subscriptions. */
 export function countWork(metrics: Pick<Metrics, "counter">, bus: Pick<Bus, "subscribe">): () => void {
   const runs = metrics.counter("runs_ended_total", "Runs that ended.");
   const steps = metrics.counter("steps_ended_total", "Attempts of steps that ended.");
@@ -17,7 +20,7 @@ export function countWork(metrics: Pick<Metrics, "counter">, bus: Pick<Bus, "sub
   const seconds = metrics.counter("model_call_seconds_total", "Time that model calls took.");
   const tokens = metrics.counter("model_tokens_total", "Tokens of model calls.");
   const cost = metrics.counter("model_cost_usd_total", "Cost of model calls whose price is known, USD.");
-  // A rate needs the value before the first.
+  // A counter starts at 0, because a rate needs a value before the first count.
   for (const status of ENDS) for (const count of [runs, steps]) count({ status }, 0);
   for (const outcome of OUTCOMES) tools({ outcome }, 0);
   const stops = [

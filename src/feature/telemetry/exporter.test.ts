@@ -1,4 +1,4 @@
-/** What is sent of the event log, and where work is in its trace, over rows alone. */
+/** Which spans of the event log are sent, and the place of work in its trace, with rows alone. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { HOUR_MS } from "../../core/clock.ts";
 import { createEventLog } from "../../store/event-log.ts";
@@ -62,7 +62,7 @@ afterEach(() => store.close());
 
 const turn = { execution_id: "turn", message_id: "m1", status: "succeeded" } as const;
 const endTurn = () => store.write((tx) => tx.emit(turnEnded, { session_id: "chat", data: turn }));
-/** Sends what there is, as a stop does. */
+/** Sends everything that is left, as stopping does. */
 const flush = () => exporter.stop();
 
 test("work that an agent hands on is below the call that did, in the trace of its turn", async () => {
@@ -74,7 +74,7 @@ test("work that an agent hands on is below the call that did, in the trace of it
       data: { call_id: "c1", execution_id: "turn", tool: "spawn", ok: true, duration_ms: 5_000, output: "" },
     });
     tx.emit(turnEnded, { session_id: "chat", data: turn });
-    // A chat that is closed: its turns were sent.
+    // When a chat is closed, its turns were already sent.
     tx.emit(sessionEnded, { session_id: "chat", data: { status: "ended" } });
   });
   await flush();
@@ -91,7 +91,7 @@ test("work that an agent hands on is below the call that did, in the trace of it
   });
 });
 
-/** Resolves once what ended before is known not to be sent. */
+/** Resolves once the exporter has noted that earlier work is not sent. */
 async function switchedOn(): Promise<void> {
   exporter.look();
   await Promise.resolve();

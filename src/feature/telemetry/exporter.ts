@@ -1,7 +1,7 @@
 /**
- * Sends spans, in the order of the event log, one request at a time. The log is the queue: how far it was sent is a fact of
- * the instance, so that memory does not grow and a restart loses nothing. What waited too long is left out and counted. What
- * was sent but not confirmed is sent again, as the same spans.
+ * Sends spans in the order of the event log, one request at a time. The log is the queue, and the position up to which
+ * it was sent is stored. So memory does not grow and a restart loses nothing. Events that waited too long are left out
+ * and counted. Spans that were sent but not confirmed are sent again, as the same spans.
  */
 import { timestamp } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
@@ -21,12 +21,12 @@ interface ExporterDeps extends Pick<Core, "store" | "clock"> {
   masking: Pick<Masking, "text">;
   standby: Pick<Standby, "since">;
   eventLog: Pick<EventLog, "readOf" | "lastId">;
-  /** Undefined: nothing is sent. */
+  /** The receiver; undefined: nothing is sent. */
   target(): Target | undefined;
   spanOf(event: TracedEvent, withContent: boolean): OtlpSpan | undefined;
-  /** Spans that were taken, or left out. */
+  /** Counts spans that the receiver took, or that were left out. */
   counted(outcome: "sent" | "dropped", spans: number): void;
-  /** One request; redirects are not followed. @throws Problem when there is no answer. */
+  /** Sends one request; redirects are not followed. @throws Problem when there is no answer. */
   ask(
     address: string,
     request: {
@@ -37,7 +37,7 @@ interface ExporterDeps extends Pick<Core, "store" | "clock"> {
       signal: AbortSignal;
     },
   ): Promise<{ status: number; retryAfter: string | undefined }>;
-  /** Of this server. */
+  /** Attributes of this server. */
   resource: Attributes;
   version: string;
 }
@@ -48,31 +48,33 @@ const BYTES_AT_ONCE = 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 60_000;
-/** A receiver may ask for no longer wait. */
+/** Longest wait that a receiver may ask for. */
 const WAIT_MOST_MS = 15 * 60_000;
-/** How long a stop waits for the last request. */
+/** How long stopping waits for the last request. */
 const FLUSH_MS = 3_000;
-/** Answers after which the same may be sent again, as OTLP says. */
+/** Status codes after which OTLP allows the same request to be sent again. */
 const LATER = new Set([429, 502, 503, 504]);
 
 interface Batch {
   spans: OtlpSpan[];
-  /** Events that had waited too long. */
+  /** Number of events that had waited too long. */
   late: number;
-  /** The log is sent up to here after it. */
+  /** Id of the event up to which the log is sent once this batch is. */
   upTo: number;
-  /** There is more in the log. */
+  /** Whether the log holds more events. */
   isCut: boolean;
 }
 
-/** Time until the next attempt that a receiver asks for: seconds or a date; undefined: it does not say. */
+/**
+ * Wait before the next attempt that a receiver asks for in seconds or as a date; undefined when it asks for none. Ms.
+ */
 function askedWait(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   const wait = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - now;
   return Number.isFinite(wait) ? Math.min(Math.max(0, wait), WAIT_MOST_MS) : undefined;
 }
 
-/** How far the event log was sent; undefined: nothing was to be sent yet. */
+/** Id of the event up to which the log was sent; undefined when nothing was to be sent yet. */
 function createPosition(store: Store) {
   const get = (): number | undefined => {
     const value = store.statement<string>("SELECT value FROM facts WHERE name = ?").pluck().get([FACT]);
@@ -114,7 +116,7 @@ export function createExporter(deps: ExporterDeps) {
   let sentAt: string | null = null;
   let underWay: Promise<void> | undefined;
   let again = false;
-  /** Until the next attempt. */
+  /** The timer until the next attempt. */
   let retry: Timer | undefined;
   let waitsFor: string | undefined;
   let isStopped = false;
@@ -157,7 +159,7 @@ export function createExporter(deps: ExporterDeps) {
     retry.unref();
   }
 
-  /** @returns whether these spans are done with: taken, or refused for good. */
+  /** @returns whether these spans are settled: taken, or refused for good. */
   async function send({ endpoint, headers }: Target, spans: readonly OtlpSpan[]): Promise<boolean> {
     try {
       const { status, retryAfter } = await deps.ask(`${endpoint}/v1/traces`, {
@@ -195,7 +197,7 @@ export function createExporter(deps: ExporterDeps) {
       if (target === undefined) return position.forget();
       if (standby.since() !== null) return;
       const from = position.get();
-      // Switched on now: what ended before is not sent.
+      // Sending was switched on just now; work that ended before is not sent.
       if (from === undefined) position.move(eventLog.lastId());
       else {
         const batch = nextBatch(from, target.content);
@@ -207,7 +209,7 @@ export function createExporter(deps: ExporterDeps) {
     } while (again && !ending.signal.aborted);
   }
 
-  /** The settings may name another receiver: a wait for the former one is over. */
+  /** Whether a retry is pending. If the settings now name another receiver, the wait for the former one is dropped. */
   function waits(): boolean {
     if (retry === undefined || deps.target()?.endpoint === waitsFor) return retry !== undefined;
     clearTimeout(retry);
@@ -215,7 +217,7 @@ export function createExporter(deps: ExporterDeps) {
     return false;
   }
 
-  /** Sends what has ended since, unless it waits for a receiver that did not answer. */
+  /** Sends what has ended since the last time, unless it waits for a receiver that did not answer. */
   function look(): void {
     again = true;
     if (underWay || isStopped || waits()) return;
@@ -232,10 +234,10 @@ export function createExporter(deps: ExporterDeps) {
   return {
     look,
     counts,
-    /** Error of the last attempt; null: it was taken, or nothing was sent yet. */
+    /** Error of the last attempt; null when it succeeded or nothing was sent yet. */
     error: () => error,
     lastSentAt: () => sentAt,
-    /** Sends what is left, for some seconds; what is not taken by then is sent after the next start. */
+    /** Sends what is left, for some seconds. The rest is sent after the next start. */
     async stop(): Promise<void> {
       if (!retry) look();
       isStopped = true;

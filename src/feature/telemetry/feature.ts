@@ -1,4 +1,4 @@
-/** Traces for a receiver of OpenTelemetry, off unless one is named, and counts of work for `/metrics`. */
+/** Sends traces to an OpenTelemetry receiver, if one is named, and counts work for `/metrics`. */
 import { guardFor } from "../../adapter/address-guard.ts";
 import { askBriefly } from "../../adapter/guarded-fetch.ts";
 import { BUILD } from "../../core/version.ts";

@@ -1,4 +1,4 @@
-/** How much is at work, what waits, and room on the disk, read at each scrape of `/metrics`. */
+/** Gauges of running work, waiting work and free disk space, read at each scrape of `/metrics`. */
 import { statfsSync, statSync } from "node:fs";
 import type { Metrics } from "../../http/metrics.ts";
 import type { Store } from "../../store/store.ts";

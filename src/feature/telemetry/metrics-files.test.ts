@@ -1,4 +1,4 @@
-/** The files for Grafana and Prometheus that the docs ship name only numbers that the server gives, with their labels. */
+/** The files for Grafana and Prometheus in the docs use only metrics that the server provides, with their labels. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,14 +37,14 @@ beforeAll(async () => {
 });
 afterAll(() => metered.remove());
 
-/** What the queries ask for: `name{label=…}` and the labels that they are summed by. */
+/** The names and labels that a query uses: `name{label=…}`, and the labels by which it sums. */
 function asked(expr: string): { names: string[]; labels: string[] } {
   const names = [...expr.matchAll(/\bskep_[a-z_]+/g)].map(([name]) => name);
   const within = [...expr.matchAll(/\{([^}]*)\}/g)].flatMap(([, inner]) =>
     [...inner!.matchAll(/(\w+)\s*[=!]~?/g)].map(([, label]) => label!),
   );
   const by = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, inner]) => inner!.split(", "));
-  // Prometheus adds these two itself.
+  // Prometheus itself adds these two labels.
   const labels = [...within, ...by].filter((label) => label !== "instance" && label !== "job");
   return { names, labels };
 }

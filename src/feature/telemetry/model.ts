@@ -1,4 +1,4 @@
-/** Whether traces are sent, and taken. */
+/** Whether traces are sent, and whether the receiver takes them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 

@@ -1,4 +1,7 @@
-/** Where a piece of work is in its trace: which trace, and below which span. Found in the rows, so that it is always the same. */
+/**
+ * The place of a piece of work in its trace: the trace's id and the parent span. It is computed from rows, so it is
+ * always the same.
+ */
 import { readTraceParent, spanIdOf, traceIdOf } from "../../core/trace-context.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -6,7 +9,7 @@ export interface Place {
   traceId: string;
   /** Undefined at the root of a trace. */
   parentSpanId: string | undefined;
-  /** The caller, whose trace it is, does not record it: then its parts are not sent either. */
+  /** Whether the caller whose trace it is does not record it. Then spans of this work are not sent either. */
   isDropped: boolean;
 }
 
@@ -47,7 +50,7 @@ export const SPAN = {
 
 const EXECUTION = `id, session_id, agent_id, run_id, step_row_id, status, command, model, input, text, error, turns, tokens,
   cost_nano, created_at, started_at, finished_at`;
-/** Sessions in one another; trees are no deeper. */
+/** Most levels of nested sessions that are followed; trees are not deeper. */
 const LEVELS = 16;
 
 export type Places = ReturnType<typeof createPlaces>;
@@ -59,7 +62,7 @@ export function createPlaces({ statement }: Pick<Store, "statement">) {
     statement<SessionRow>("SELECT parent_id, call_id, run_id, created_at FROM sessions WHERE id = ?").get([id]);
   const execution = (id: string): ExecutionRow | undefined =>
     statement<ExecutionRow>(`SELECT ${EXECUTION} FROM executions WHERE id = ?`).get([id]);
-  /** The execution of a session that was at work at that time, or had worked last. */
+  /** The execution of a session that ran at that time, or that ran last before it. */
   const executionAt = (sessionId: string, at: string): ExecutionRow | undefined =>
     statement<ExecutionRow>(
       `SELECT ${EXECUTION} FROM executions WHERE session_id = ? AND started_at <= ? ORDER BY id DESC LIMIT 1`,
@@ -69,7 +72,7 @@ export function createPlaces({ statement }: Pick<Store, "statement">) {
       .pluck()
       .get([sessionId, callId]);
 
-  /** Of the run itself. */
+  /** Place of the run itself. */
   function ofRun(runId: string): Place {
     const given = readTraceParent(traceparentOf(runId));
     return {
@@ -80,7 +83,7 @@ export function createPlaces({ statement }: Pick<Store, "statement">) {
   }
   const inRun = (runId: string, parentSpanId: string): Place => ({ ...ofRun(runId), parentSpanId });
 
-  /** Work that an agent handed on is below the call that did. */
+  /** Place of an execution. Work that an agent handed on is placed below the tool call that started it. */
   function ofExecution({ id, session_id, run_id, step_row_id }: ExecutionRow, levels = LEVELS): Place {
     if (step_row_id !== null && run_id !== null) return inRun(run_id, SPAN.step(step_row_id));
     const own = session(session_id);
@@ -101,11 +104,11 @@ export function createPlaces({ statement }: Pick<Store, "statement">) {
     ofRun,
     inRun,
     ofExecution,
-    /** Of what happens in an execution. */
+    /** Place of something that happens within an execution. */
     within: (row: ExecutionRow): Place => ({ ...ofExecution(row), parentSpanId: SPAN.execution(row.id) }),
     execution,
     executionAt,
-    /** The last one of a session that has ended. */
+    /** The last execution of a session that has ended. */
     ended: (sessionId: string): ExecutionRow | undefined =>
       statement<ExecutionRow>(
         `SELECT ${EXECUTION} FROM executions WHERE session_id = ? AND finished_at IS NOT NULL ORDER BY id DESC LIMIT 1`,

@@ -1,4 +1,4 @@
-/** The spans of runs and of attempts of their steps, made of their rows. */
+/** Makes the spans of runs and of attempts of their steps from their rows. */
 import type { EventOf } from "../../core/events.ts";
 import { toUsd } from "../../core/money.ts";
 import type { Store } from "../../store/store.ts";

@@ -1,11 +1,11 @@
-/** Spans as OTLP writes them in JSON: ids in hexadecimal, times and whole numbers as decimal text. */
+/** Writes spans as OTLP's JSON: ids are hexadecimal, times and whole numbers are decimal text. */
 
 import { ownJson } from "../../core/own-json.ts";
 import type { Place } from "./places.ts";
 
-/** Whole numbers are bigint, so that the same attribute never is a fraction in one span and a whole number in another. */
+/** Whole numbers are bigint, so that an attribute cannot be a fraction in one span and a whole number in another. */
 type Value = string | number | bigint | boolean | readonly string[];
-/** Those that are undefined are left out. */
+/** Attributes that are undefined are left out. */
 export type Attributes = Readonly<Record<string, Value | undefined>>;
 
 const KIND = { internal: 1, client: 3 } as const;
@@ -22,14 +22,14 @@ interface SpanDraft {
   start: number;
   end: number;
   attributes: Attributes;
-  /** Code of the error it ended with; undefined: none. */
+  /** Code of the error with which the work ended; undefined when there was none. */
   error: string | undefined;
 }
 
-/** A span and where it is in its trace; undefined where what it was about is deleted. */
+/** A span and its place in the trace; undefined when its subject is deleted. */
 export type Placed = { place: Place; draft: Omit<SpanDraft, "traceId" | "parentSpanId"> } | undefined;
 
-/** What ended it, by its row; undefined: it did not fail. */
+/** Code of the error in a row; undefined when the work did not fail. */
 export const codeOf = (error: string | null, status: string): string | undefined => {
   if (status === "cancelled") return "cancelled";
   return error === null ? (status === "failed" ? "_OTHER" : undefined) : ownJson<{ code: string }>(error).code;

@@ -1,7 +1,7 @@
 /**
- * One span for each thing that has ended: a run, an attempt of a step, an agent's work, a tool call, a model call. Made of the
- * event and its rows, by the semantic conventions for generative AI. What people and models wrote is in it only where that
- * was asked for.
+ * Makes one span for each thing that has ended: a run, an attempt of a step, an agent's work, a tool call, a model
+ * call. Spans are made from the event and its rows, following the semantic conventions for generative AI. They hold
+ * what people and models wrote only if that was asked for.
  */
 import type { EventOf } from "../../core/events.ts";
 import type { Masking } from "../../core/masking.ts";
@@ -16,20 +16,20 @@ import { createPlaces, type ExecutionRow, SPAN } from "./places.ts";
 import { createRunSpans } from "./run-spans.ts";
 import { type Attributes, codeOf, type OtlpSpan, type Placed, whole, writeSpan } from "./span.ts";
 
-/** After each of these there is a span to send. */
+/** Events after which there is a span to send. */
 export const TRACED = [...RUN_ENDS, stepComplete, stepFailed, sessionEnded, turnEnded, toolCallEnd, llmCall] as const;
 export type TracedEvent = EventOf<(typeof TRACED)[number]>;
 
-/** Providers by the names of the conventions; others keep their own. */
+/** Names of providers in the conventions. Other providers keep their own names. */
 const PROVIDER_NAMES: Readonly<Record<string, string>> = { google: "gcp.gemini", mistral: "mistral_ai", xai: "x_ai" };
-/** What stands for the provider where no model was called: the attribute is required. */
+/** The provider's name when no model was called, because the attribute is required. */
 const NO_PROVIDER = "skep";
 const CONTENT_CHARACTERS = 8_000;
 
 const providerName = (provider: string): string => PROVIDER_NAMES[provider] ?? provider;
 const providerOf = (model: string | null): string =>
   model === null ? NO_PROVIDER : providerName(model.split("/", 1)[0]!);
-/** `openai/gpt-5` → `gpt-5`. */
+/** The model's name without its provider: `openai/gpt-5` → `gpt-5`. */
 const modelName = (model: string): string => model.slice(model.indexOf("/") + 1);
 type ModelCall = Pick<EventOf<typeof llmCall>, "session_id" | "agent_id" | "data">;
 
@@ -61,14 +61,14 @@ interface SpansDeps {
   masking: Pick<Masking, "json" | "part">;
 }
 
-/** @returns the span of an event; undefined: it has none, or what it was about is deleted. */
+/** @returns the span of an event; undefined when it has none or its subject is deleted. */
 export function createSpans({ store, masking }: SpansDeps) {
   const places = createPlaces(store);
   const { ofRun, ofStep } = createRunSpans(store, places);
   const content = (text: string): string =>
     masking.part(text.slice(0, CONTENT_CHARACTERS), { after: text.length > CONTENT_CHARACTERS });
 
-  /** A command is no agent: its step says all of it. */
+  /** Span of an execution. A command has none of its own, because its step's span says everything. */
   function ofExecution(row: ExecutionRow | undefined, at: string, withContent: boolean): Placed {
     if (row === undefined || row.command !== null || row.started_at === null) return undefined;
     const attributes: Attributes = {
@@ -143,7 +143,10 @@ export function createSpans({ store, masking }: SpansDeps) {
     return input === undefined ? undefined : content(input);
   };
 
-  /** One that belongs to no execution, as when a chat is given its title, is a trace of its own. */
+  /**
+   * Span of a model call. A call outside any execution, such as the one that gives a chat its title, is a trace of its
+   * own.
+   */
   function ofModelCall({ session_id, agent_id, data }: EventOf<typeof llmCall>): Placed {
     const row = session_id === undefined ? undefined : places.executionAt(session_id, data.created_at);
     const end = Date.parse(data.created_at);
@@ -177,7 +180,7 @@ export function createSpans({ store, masking }: SpansDeps) {
       case "turn_ended":
         return ofExecution(places.execution(event.data.execution_id), event.at, withContent);
       case "session_ended":
-        // Of a chat that is closed, each turn was sent when it ended.
+        // When a chat is closed, its turns were sent already, each when it ended.
         if (event.data.status === "ended") return undefined;
         return ofExecution(places.ended(event.session_id ?? ""), event.at, withContent);
       case "tool_call_end":

@@ -1,21 +1,22 @@
-/** Where traces are sent: as the settings say, else the environment. */
+/** Where traces are sent: to the receiver in the settings, else in the environment. */
 import type { Config } from "../../core/config.ts";
 import type { Settings } from "../settings/model.ts";
 
 export interface Target {
-  /** Without `/v1/traces`. */
+  /** Address of the receiver, without `/v1/traces`. */
   endpoint: string;
   from: "settings" | "environment";
   headers: Readonly<Record<string, string>>;
-  /** Whether what people and models wrote is sent, too. */
+  /** Whether texts by people and models are sent as well. */
   content: boolean;
 }
 
 type Options = Pick<Config, "otlpEndpoint" | "otlpHeaders">;
 
 /**
- * Headers of the environment hold credentials of its endpoint: they are sent to no other, whatever the settings say.
- * @returns undefined: nothing is sent.
+ * Headers in the environment hold credentials for the endpoint there, so they are sent to no other endpoint, whatever
+ * the settings say.
+ * @returns undefined when nothing is sent.
  */
 export function targetOf(
   { otlpEndpoint, otlpHeaders }: Options,

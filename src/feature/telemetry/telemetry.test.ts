@@ -1,4 +1,4 @@
-/** Traces of real runs, as a receiver of OpenTelemetry gets them over HTTP, faults included. */
+/** Traces of real runs, as an OpenTelemetry receiver gets them over HTTP, including faults. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { DONE, type MeteredServer, startMeteredServer } from "../../testing/metered-server.ts";
@@ -27,7 +27,7 @@ afterAll(async () => {
   receiver.stop();
 });
 
-/** An agent that looks around, says the secret aloud, and is done. */
+/** Scripts an agent that looks around, repeats the secret, and is done. */
 function script(): void {
   const usage = { input: 100, output: 10 };
   metered.models.next(
@@ -37,7 +37,7 @@ function script(): void {
 }
 const status = async () => (await metered.call<Telemetry>("GET", "/v1/admin/telemetry")).body;
 const operation = (span: ReceivedSpan): unknown => span.attributes["gen_ai.operation.name"];
-/** The spans of a run, once its own has come, which is sent last. */
+/** The spans of a run, once the run's own span has come, which is sent last. */
 const spansOf = (runId: string): Promise<ReceivedSpan[]> =>
   receiver.until(() => {
     const own = receiver

@@ -1,4 +1,4 @@
-/** What a session said and did, message by message. */
+/** Messages and tool calls of a session, as the API shows them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 

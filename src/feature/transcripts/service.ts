@@ -1,4 +1,7 @@
-/** Reads transcripts from the rows of sessions. Long outputs are cut: a page of a transcript is for people. */
+/**
+ * Reads transcripts from the rows of sessions. Long outputs are shortened, because a page of a transcript is for
+ * people.
+ */
 import { notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -14,10 +17,10 @@ type CallRow = typeof toolCalls.$inferSelect;
 
 export type Transcripts = ReturnType<typeof createTranscripts>;
 
-/** Characters before and after what was searched for. */
+/** Characters that are shown before and after a search's match. */
 const AROUND = 400;
 
-/** The beginning and the end of a long text, and between them the first place that holds what was searched for. */
+/** Shortens a long text to its beginning, its end, and the surroundings of the first match between them. */
 function ends(text: string, searched = ""): string {
   const half = LIMITS.transcriptOutputCharacters / 2;
   if (text.length <= half * 2) return text;
@@ -27,10 +30,10 @@ function ends(text: string, searched = ""): string {
   return [text.slice(0, half), ...found, text.slice(-half)].join("\n…\n");
 }
 
-/** As `contains` of store/reader.ts compares. */
+/** Lower case as `contains` in store/reader.ts compares it: only A–Z. */
 const foldCase = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
-/** Large values of an input are cut, so that a page stays readable; its shape stays. */
+/** Shortens large values of an input, so that a page stays readable. The input's shape stays. */
 function shortInput(input: unknown, depth = 0): unknown {
   if (typeof input === "string") return ends(input);
   if (typeof input !== "object" || input === null || depth > 6) return input;
@@ -75,7 +78,7 @@ const present = (
   };
 };
 
-/** Messages of the session that hold the text, in themselves or in a call of theirs. */
+/** Messages of the session that contain the text, themselves or in one of their tool calls. */
 function holding(id: string, text: string): Condition {
   const [content, value] = contains("messages.content", text);
   const call = `${contains("c.input", text)[0]} OR ${contains("c.output", text)[0]}`;
@@ -89,14 +92,17 @@ export function createTranscripts({ rows }: Pick<Store, "rows">) {
   const assertReadable = (id: string, caller: Caller): void =>
     void expectReadable(caller, WHOSE.sessions, known.find({ id }), "session");
   return {
-    /** All that is stored of what a call gave. @throws Problem 404 when either is unknown, or another user's. */
+    /**
+     * The whole stored output of a tool call.
+     * @throws Problem 404 when session or call is unknown or another user's.
+     */
     outputOf(id: string, call: string, caller: Caller): string {
       assertReadable(id, caller);
       const row = called.find({ session_id: id, call_id: call });
       if (row?.output == null) throw notFound("call");
       return row.output;
     },
-    /** Newest first. @throws Problem 404 when it is unknown, or another user's. */
+    /** The session's messages, newest first. @throws Problem 404 when the session is unknown or another user's. */
     page(id: string, text: string | undefined, page: Page, caller: Caller): ListAnswer<TranscriptMessage> {
       assertReadable(id, caller);
       const after = numberAfter(page);

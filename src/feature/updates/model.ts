@@ -1,4 +1,4 @@
-/** What this build is, and whether there is a newer one. */
+/** The version of this build, and whether there is a newer one. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { orNull, Time } from "../../core/schema.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Whether there is a newer version. Contacts nothing unless the operator named a manifest, sends nothing about this
- * instance, and believes only what the release key has signed.
+ * Checks for a newer version. It contacts nothing unless the operator named a manifest, sends nothing about this
+ * instance, and trusts only what the release key has signed.
  */
 import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
@@ -14,7 +14,7 @@ interface UpdatesDeps {
   clock: Clock;
   /** Address of the manifest; undefined: nothing is contacted. */
   manifestUrl: string | undefined;
-  /** Ed25519, 32 bytes in base64. */
+  /** The release key: an Ed25519 public key, 32 bytes in base64. */
   publicKey: string;
   settings(): { check: boolean; interval_hours: number };
   notices: {
@@ -29,7 +29,7 @@ const KEPT_MS = 5 * 60_000;
 const TIMEOUT_MS = 15_000;
 const KEY = "update-available";
 
-/** The text behind an address, bounded. @throws Error. */
+/** Fetches the text at an address, with a limit on its size. @throws Error. */
 async function fetchText(url: string, limitBytes: number, signal: AbortSignal): Promise<string> {
   const answer = await fetch(url, { signal, headers: { Accept: "application/json", "User-Agent": "skep" } });
   if (!answer.ok) throw new Error(`it answered ${answer.status}`);
@@ -84,9 +84,9 @@ export function createUpdates({ build, clock, manifestUrl, publicKey, settings, 
       runtime: build.runtime,
       platform: build.platform,
     }),
-    /** Answers from what was found in the last minutes; asks again otherwise. Never throws. */
+    /** Checks for an update. An answer of the last minutes is reused. Never throws. */
     check,
-    /** Checks from time to time and notifies administrators of a newer version. */
+    /** Checks periodically and notifies administrators of a newer version. */
     duty: {
       name: "update-check",
       everyMs: 600_000,

@@ -93,7 +93,7 @@ describe("updates", () => {
       url: newer.notes_url,
     });
     await check(server);
-    // What was found is kept for some minutes.
+    // The result is reused for some minutes.
     expect(asked).toEqual([
       {
         url: `${site.url.origin}/update.json`,

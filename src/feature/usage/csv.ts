@@ -1,8 +1,8 @@
-/** Tables as text/csv (RFC 4180). Text that a spreadsheet would run as a formula is made plain. */
+/** Tables as text/csv (RFC 4180). Text that a spreadsheet would run as a formula is neutralized. */
 
 export type Cell = string | number | boolean | null | undefined;
 
-/** True when the request asks for CSV before anything else. */
+/** Whether the request prefers CSV. */
 export const wantsCsv = (request: Request): boolean => /^\s*text\/csv\b/i.test(request.headers.get("accept") ?? "");
 
 function cellText(cell: Cell): string {
@@ -15,7 +15,7 @@ function cellText(cell: Cell): string {
 const line = (cells: readonly Cell[]): string => `${cells.map(cellText).join(",")}\r\n`;
 const LINES_A_CHUNK = 200;
 
-/** Streams the rows, as fast as they are read. @param name of the file, without its extension. */
+/** Streams the rows as they are read. @param name of the file, without its extension. */
 export function csvResponse(name: string, header: readonly string[], rows: Iterable<readonly Cell[]>): Response {
   const encoder = new TextEncoder();
   const source = rows[Symbol.iterator]();

@@ -1,4 +1,4 @@
-/** Model calls as logged, and what they add up to. Money is kept in whole billionths of a dollar, so sums are exact. */
+/** Logged model calls and their sums. Money is counted in whole billionths of a dollar, so that sums are exact. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull } from "../../core/schema.ts";
 import { recordOf } from "../../core/typed-keys.ts";
@@ -42,7 +42,7 @@ export const LlmCall = t.Object({
 });
 export type LlmCall = Static<typeof LlmCall>;
 
-/** A call to be logged. */
+/** A model call to log. */
 export interface LlmCallRecord {
   agentId: string;
   runId?: string | undefined;

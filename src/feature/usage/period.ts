@@ -1,4 +1,4 @@
-/** Times as queries give them, and the buckets of a history. Days and months are UTC. */
+/** Times in queries, and the buckets of a history. Days and months are in UTC. */
 import { DAY_MS, HOUR_MS, timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import type { Granularity } from "./model.ts";
@@ -18,14 +18,14 @@ function startOf(granularity: Granularity, ms: number): number {
 const next = (granularity: Granularity, start: number): number =>
   granularity === "month" ? startOfMonth(start, 1) : start + (granularity === "day" ? DAY_MS : HOUR_MS);
 
-/** Where a history begins by default: a day of hours, thirty days, a year of months. */
+/** Default beginning of a history: a day of hours, thirty days, or a year of months. */
 export function defaultFrom(granularity: Granularity, to: number): number {
   if (granularity === "month") return startOfMonth(to - 1, -11);
   return granularity === "day" ? startOfDay(to - 1) - 29 * DAY_MS : to - DAY_MS;
 }
 
 /**
- * Starts and ends of the buckets that cover [from, to), in order; the outer ones are whole.
+ * Starts and ends of the buckets that cover [from, to), in order. The outer buckets are whole.
  * @throws Problem 422 when there are more than MAX_BUCKETS or the period is reversed.
  */
 export function bucketsOf(granularity: Granularity, from: number, to: number): { start: number; end: number }[] {
@@ -39,7 +39,7 @@ export function bucketsOf(granularity: Granularity, from: number, to: number): {
   return buckets;
 }
 
-/** How many characters of a stored time name its bucket: `2026-05-01T13`, `2026-05-01`, `2026-05`. */
+/** Number of characters of a stored time that identify its bucket: `2026-05-01T13`, `2026-05-01`, `2026-05`. */
 export const PREFIX: Record<Granularity, number> = { hour: 13, day: 10, month: 7 };
 export const prefixOf = (granularity: Granularity, start: number): string =>
   timestamp(start).slice(0, PREFIX[granularity]);

@@ -1,4 +1,6 @@
-/** /v1/llm-calls and /v1/usage. Users see their own calls, administrators everybody's. `Accept: text/csv` exports. */
+/**
+ * `/v1/llm-calls` and `/v1/usage`. Users see their own calls, administrators everybody's. `Accept: text/csv` exports.
+ */
 
 import { Type as t } from "@sinclair/typebox";
 import { type Clock, timestamp } from "../../core/clock.ts";
@@ -37,7 +39,7 @@ interface UsageRoutesDeps {
 
 const CSV = "With `Accept: text/csv` every matching row is exported.";
 
-/** Whose calls a caller sees. @throws Problem 403 when a user asks for another's. */
+/** Whose calls the caller sees; undefined means everybody's. @throws Problem 403 when a user asks for another's. */
 function ownerOf(caller: Caller, asked: string | undefined, whenAdmin: string | undefined): string | undefined {
   if (caller.admin) return asked === "all" ? undefined : (asked ?? whenAdmin);
   if (asked !== undefined && asked !== caller.userId) throw forbidden("Only an administrator sees others' usage.");

@@ -1,4 +1,4 @@
-/** The log of model calls: one row per call, written by its maker in the same transaction. */
+/** The log of model calls: one row per call, written in the transaction of the code that made the call. */
 
 import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
@@ -20,7 +20,7 @@ import { type CallFilter, conditionsOf, createSums, NO_TOTALS } from "./sums.ts"
 import { createTotals, NOBODY } from "./totals.ts";
 
 interface UsageDeps extends Pick<Core, "store" | "clock"> {
-  /** Called with every call inside its transaction: budgets, the watch over keys. */
+  /** Called with every call inside its transaction; used by budgets and the watch over keys. */
   onRecorded: readonly ((tx: WriteTx, call: LlmCall) => void)[];
 }
 
@@ -29,9 +29,9 @@ export type UsageLog = ReturnType<typeof createUsageLog>;
 export type LlmCallRow = typeof table.$inferSelect;
 const EXPORT_PAGE = 500;
 
-/** No single call uses more. */
+/** Most tokens that are believed of a single call. */
 const TOKENS_MOST = 1e12;
-/** A count that may be stored and shown, whatever the provider sent. */
+/** Makes a count storable, whatever the provider sent. */
 const countOf = (tokens: number): number =>
   Number.isFinite(tokens) ? Math.min(Math.max(0, Math.round(tokens)), TOKENS_MOST) : 0;
 const countsOf = (usage: ModelUsage): ModelUsage => ({
@@ -44,7 +44,7 @@ const countsOf = (usage: ModelUsage): ModelUsage => ({
 const nanoOf = (usd: number | null): number | null =>
   usd === null || !Number.isFinite(usd) ? null : Math.max(0, toNano(usd));
 
-/** A row with impossible values is shown with the nearest possible ones, so that it breaks no list. */
+/** A row with impossible values is shown with the nearest possible ones, so that it does not break a list. */
 const present = ({ cost_nano, error_code, error_message, ...row }: LlmCallRow): LlmCall => ({
   ...row,
   ...countsOf(row),
@@ -84,7 +84,7 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps) {
   const sums = createSums(store);
   const count = createTotals(store);
 
-  /** Logs a call and publishes `llm_call`. Joins the transaction around it. */
+  /** Logs a call and publishes `llm_call`. Joins the surrounding transaction. */
   function record(call: LlmCallRecord): LlmCall {
     return store.write((tx) => {
       const row = rowOf(call, timestamp(clock.now()));
@@ -113,7 +113,7 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps) {
 
   return {
     record,
-    /** For the engine: records the reply of one call of an execution. */
+    /** Records the reply of an execution's model call, for the engine. */
     recordCall: (_tx: WriteTx, execution: Execution, reply: ModelReply, purpose?: CallPurpose) =>
       void record({ ...execution, purpose, reply }),
     list: (asked: Page, filter: CallFilter): ListAnswer<LlmCall> =>
@@ -124,7 +124,7 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps) {
       return present(row);
     },
     breakdown,
-    /** What the month is going to cost, estimated from the last days. @param userId whose; undefined: everybody's. */
+    /** Estimates this month's cost from the last days. @param userId whose cost; undefined: everybody's. */
     forecast(userId: string | undefined): Forecast {
       const now = clock.now();
       const until = startOfMonth(now, 1);
@@ -141,7 +141,7 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps) {
       ...breakdown(filter),
       by_day: sums.over("day", filter).map(({ key, ...totals }) => ({ day: key, ...totals })),
     }),
-    /** Every bucket of the period, the empty ones too, oldest first. @throws Problem 422 too many. */
+    /** Every bucket of the period, including empty ones, oldest first. @throws Problem 422 for too many buckets. */
     history(
       granularity: Granularity,
       { from, to, userId }: { from: number; to: number; userId?: string | undefined },
@@ -156,7 +156,7 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps) {
         ...(byPrefix.get(prefixOf(granularity, start)) ?? NO_TOTALS),
       }));
     },
-    /** Every matching call, newest first, read in pages. */
+    /** Yields every matching call, newest first, reading page by page. */
     *each(filter: CallFilter): Generator<LlmCall> {
       let after: string | null = null;
       for (;;) {
@@ -166,7 +166,7 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps) {
         if (rows.length < EXPORT_PAGE) return;
       }
     },
-    /** Removes calls made before that time. */
+    /** Removes calls made before that time, ms since the epoch. */
     prune: (before: number): boolean => removeOld(store, "llm_calls", "created_at < ?", timestamp(before)),
   };
 }

@@ -1,7 +1,6 @@
 /**
- * Sums over model calls. Whole numbers throughout: what is answered is exactly what the calls added up to. They come
- * from the running totals where those can say it, and from the calls themselves for what they cannot: parts of a day,
- * one run or session, failed calls alone.
+ * Sums over model calls, in whole numbers, so that they are exact. They come from running totals where possible. Parts
+ * of a day, a single run or session, and failed calls alone are summed from the calls themselves.
  */
 
 import { DAY_MS, timestamp } from "../../core/clock.ts";
@@ -22,13 +21,13 @@ export interface CallFilter {
   sessionId?: string | undefined;
   provider?: string | undefined;
   model?: string | undefined;
-  /** Whose; undefined means everybody's. */
+  /** Whose calls; undefined means everybody's. */
   userId?: string | undefined;
-  /** Milliseconds; [since, until). */
+  /** The period [since, until), ms since the epoch. */
   since?: number | undefined;
   until?: number | undefined;
   errors?: boolean | undefined;
-  /** Only calls in projects that they see, and those in none; undefined: all. */
+  /** Only calls in projects that the asker sees, and calls in no project; undefined: all calls. */
   seenBy?: Asker | undefined;
 }
 
@@ -38,7 +37,7 @@ export function conditionsOf(filter: CallFilter): Where<typeof table>[] {
   const [from, to] = [since, until].map((ms) => (ms === undefined ? undefined : timestamp(ms)));
   return [
     { agent_id: agentId, run_id: runId, session_id: sessionId, provider, model },
-    // One run or session has few calls: SQLite uses its index.
+    // A run or session has few calls, so `+` makes SQLite use the index on these instead.
     userId === undefined ? undefined : [`${few ? "+" : ""}user_id = ?`, userId],
     from === undefined ? undefined : [`created_at >= ? AND ${idsSince("llm_calls", "created_at")}`, from, from],
     to === undefined ? undefined : [`created_at < ? AND ${idsUntil("llm_calls", "created_at")}`, to, to],
@@ -48,7 +47,7 @@ export function conditionsOf(filter: CallFilter): Where<typeof table>[] {
 }
 
 type Sums = Record<Counted, number>;
-/** Never below zero, whatever a row holds. */
+/** Sums are never shown below zero, whatever a row holds. */
 const present = ({ cost_nano, ...sums }: Sums): Totals => {
   for (const name of COLUMNS) if (name !== "cost_nano" && sums[name] < 0) sums[name] = 0;
   return { ...sums, cost_usd: Math.max(0, toUsd(cost_nano)) };
@@ -62,7 +61,7 @@ interface Source {
   values: string[];
 }
 
-/** A column or a condition, and its value where one was asked for. */
+/** A column or a condition, with its value if the filter has one. */
 type Bound = [sql: string, value: string | undefined];
 
 const columnsOf = (filter: CallFilter): Bound[] => [
@@ -76,7 +75,7 @@ const columnsOf = (filter: CallFilter): Bound[] => [
 
 const isGiven = (bound: Bound): bound is [string, string] => bound[1] !== undefined;
 
-/** Rows of a table between two of its times. */
+/** Selects rows of a table between two times. */
 function select(from: "llm_calls" | "usage_days" | "usage_hours", filter: CallFilter, between: Between): Source {
   const time = { llm_calls: "created_at", usage_days: "day", usage_hours: "hour" }[from];
   const counted = COLUMNS.map((name) => (from === "llm_calls" ? `${COUNTED[name]} AS ${name}` : name));
@@ -88,7 +87,7 @@ function select(from: "llm_calls" | "usage_days" | "usage_hours", filter: CallFi
     [`${time} < ?`, between.to],
   ];
   const within = bounds.filter(isGiven);
-  // One run or session has few calls: make SQLite use its index.
+  // A run or session has few calls, so `+` makes SQLite use the index on these instead.
   const few = filter.runId !== undefined || filter.sessionId !== undefined;
   const plain = (column: string) => !few || column === "run_id" || column === "session_id";
   const where = [
@@ -107,7 +106,7 @@ interface Between {
   to?: string | undefined;
 }
 
-/** What the sums are made of: whole days from the totals, the parts of days at both ends from the calls. */
+/** The source of sums: whole days come from the totals, parts of days at both ends from the calls. */
 function sourceOf(filter: CallFilter): Source {
   const { since, until } = filter;
   const stamp = (ms: number | undefined) => (ms === undefined ? undefined : timestamp(ms));
@@ -138,12 +137,12 @@ export function createSums({ statement }: Pick<Store, "statement">) {
       const { sql, values } = sourceOf(filter);
       return present(statement<Sums>(`SELECT ${SUMMED} FROM (${sql})`).get(values)!);
     },
-    /** Dearest first. */
+    /** Sums by that column, the most expensive first. */
     by: (column: "provider" | "model" | "agent_id" | "user_id", filter: CallFilter): (Totals & { key: string })[] =>
       grouped(column, sourceOf(filter), `cost_nano DESC, calls DESC, key LIMIT ${GROUPS}`),
     /**
-     * Oldest first; times without a call are left out. `key` is the bucket's prefix (`2026-05-01`). By hour only whole
-     * hours, of one or all users.
+     * Sums by time, oldest first; times without a call are left out. `key` is the bucket's prefix (`2026-05-01`). Sums
+     * by hour cover whole hours only, of one user or all.
      */
     over(granularity: Granularity, filter: CallFilter): (Totals & { key: string })[] {
       const key = `substr(at, 1, ${PREFIX[granularity]})`;

@@ -1,10 +1,13 @@
-/** Running totals of model calls: by day for each user, agent, provider and model, and for each user and project; by hour for each user. One row each. */
+/**
+ * Running totals of model calls: by day for each user, agent, provider and model; by day for each user and project; by
+ * hour for each user. Each combination has one row.
+ */
 
 import { keysOf } from "../../core/typed-keys.ts";
 import type { Store } from "../../store/store.ts";
 import type { LlmCallRow } from "./service.ts";
 
-/** The columns that add up, and how a call counts in each. */
+/** The columns that are summed, and what a call adds to each. */
 export const COUNTED = {
   calls: "1",
   errors: "(error_code IS NOT NULL)",
@@ -19,7 +22,7 @@ export const COUNTED = {
 export type Counted = keyof typeof COUNTED;
 export const COLUMNS = keysOf(COUNTED);
 
-/** Stands for the user in calls without one; no user has this id. */
+/** The user of calls that have no user; no real user has this id. */
 export const NOBODY = "nobody";
 
 const upsert = (table: string, keys: readonly string[], counted: readonly Counted[] = COLUMNS): string => `
@@ -28,7 +31,7 @@ const upsert = (table: string, keys: readonly string[], counted: readonly Counte
 
 const DAYS = upsert("usage_days", ["day", "user_id", "agent_id", "provider", "model"]);
 const HOURS = upsert("usage_hours", ["hour", "user_id"]);
-/** Stands for the project in calls without one. */
+/** The project of calls that have no project. */
 export const NO_PROJECT = "";
 const PROJECTS = upsert(
   "usage_projects",
@@ -36,7 +39,7 @@ const PROJECTS = upsert(
   ["calls", "cost_nano", "calls_without_price"],
 );
 
-/** @returns a function that counts a call; called in the transaction that logs it. */
+/** @returns a function that counts a call. Call it in the transaction that logs the call. */
 export const createTotals =
   ({ statement }: Pick<Store, "statement">) =>
   (row: LlmCallRow): void => {

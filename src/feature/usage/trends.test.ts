@@ -1,4 +1,4 @@
-/** Spend by day and key, and how runs ended, from the sums that the database keeps. */
+/** Cost by day and key, and how runs ended, from the sums that the database keeps. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { DAY_MS, systemClock } from "../../core/clock.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
@@ -121,7 +121,7 @@ test("a run counts on the day it ended, as it ended last; what failed runs cost 
     [0, 0, 1, 0],
     [0, 0, 0, 0],
   ]);
-  // Restarted: it has not ended.
+  // A restarted run has not ended.
   end("run_2", "running", null, 2.5);
   expect(outcomes()[0]).toEqual([1, 0, 0, 1]);
   end("run_2", "succeeded", "2026-03-03", 5);
@@ -132,7 +132,7 @@ test("a run counts on the day it ended, as it ended last; what failed runs cost 
     cancelled: 1,
     per_success_usd: 3,
   });
-  // Removed runs stay counted, as their calls do.
+  // Removed runs stay in the counts, and so do their calls.
   store.sqlite.prepare("DELETE FROM runs").run();
   expect(trends.read("model", PERIOD, LOCAL_ADMIN).runs.succeeded).toBe(2);
 });

@@ -1,4 +1,4 @@
-/** Spend of each day by model, agent or project, and how the day's runs ended. From sums by day, never from the calls. */
+/** Daily cost by model, agent or project, and how each day's runs ended. It reads daily sums, never single calls. */
 import { timestamp } from "../../core/clock.ts";
 import { toUsd } from "../../core/money.ts";
 import { type Asker, inSeenProject } from "../../core/ownership.ts";
@@ -9,7 +9,7 @@ import { NO_PROJECT } from "./totals.ts";
 
 export type UsageTrends = ReturnType<typeof createUsageTrends>;
 
-/** Keys that are listed by themselves. */
+/** Most keys that are listed separately; the others are added together. */
 const SERIES = 8;
 const SUMS = {
   model: { table: "usage_days", key: "model" },
@@ -20,7 +20,7 @@ const SUMS = {
 interface Sum {
   day: string;
   key: string;
-  /** 1 for the sum of those that are not listed. */
+  /** 1 for the sum of the keys that are not listed. */
   others: number;
   calls: number;
   cost_nano: number;
@@ -35,7 +35,7 @@ const NO_OUTCOMES: Omit<OutcomeRow, "day"> = {
   cost_nano: 0,
   calls_without_price: 0,
 };
-/** Two servers with clocks that differ, or a row by hand: never below zero. */
+/** Values are never shown below zero. They could be after two servers with different clocks, or an edit by hand. */
 const presentOutcomes = ({ cost_nano, ...row }: Omit<OutcomeRow, "day">): Outcomes => ({
   succeeded: Math.max(0, row.succeeded),
   failed: Math.max(0, row.failed),
@@ -50,7 +50,7 @@ export function createUsageTrends({ statement }: Pick<Store, "statement">) {
   const nameOf = (id: string): string | null =>
     statement<string>("SELECT name FROM projects WHERE id = ?").pluck().get([id]) ?? null;
 
-  /** Sums by day and key, those of the keys that are not among the dearest together. */
+  /** Sums by day and key. Keys outside the most expensive ones are summed together. */
   function sumsOf(by: TrendBy, where: string, values: readonly string[]): { keys: string[]; sums: Sum[] } {
     const { table, key } = SUMS[by];
     const keys = statement<string>(
@@ -66,13 +66,14 @@ export function createUsageTrends({ statement }: Pick<Store, "statement">) {
     ).all([...padded(keys), ...padded(keys), ...values]);
     return { keys, sums };
   }
-  /** A statement's text stays the same however many keys there are. */
+  /** Pads the keys to a fixed number, so that the statement's text stays the same. */
   const padded = (keys: readonly string[]): (string | null)[] =>
     Array.from({ length: SERIES }, (_, at) => keys[at] ?? keys[0] ?? null);
 
   return {
     /**
-     * Of projects, those that they see. `from` and `to` are ms since the epoch; the first and last day are whole.
+     * The daily costs and outcomes; of projects, only those that the caller sees. `from` and `to` are ms since the
+     * epoch; the first and last day are whole.
      * @throws Problem 422 for too long a period.
      */
     read(

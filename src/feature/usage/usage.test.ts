@@ -11,7 +11,7 @@ import { startServer, type TestServer } from "../../testing/server.ts";
 import type { HistoryBucket, LlmCall, LlmCallRecord, Totals, UsageSummary } from "./model.ts";
 import { createUsageLog, type UsageLog } from "./service.ts";
 
-// Properties over thousands of calls: a busy machine makes them slow, not wrong.
+// Properties are tested over thousands of calls, which is slow on a busy machine.
 setDefaultTimeout(300_000);
 
 const USAGE = { input_tokens: 10, output_tokens: 5, cache_read_tokens: 2, cache_write_tokens: 1, reasoning_tokens: 3 };
@@ -61,7 +61,7 @@ const NUMBERS = [
   "cache_write_tokens",
   "reasoning_tokens",
 ] as const;
-/** What rows add up to, computed here in whole billionths. */
+/** Sums of rows, computed here in whole billionths. */
 function reckon(rows: readonly LlmCall[]) {
   const sum = { calls: rows.length, errors: 0, calls_without_price: 0, nano: 0n };
   const tokens = Object.fromEntries(NUMBERS.map((name) => [name, 0]));
@@ -172,7 +172,7 @@ describe("sums", () => {
     };
     expect(expected("2026-03-11T00:00:00Z")).toMatchObject({ spent_usd: 0, per_day_usd: 0, expected_usd: 0 });
     spend("2026-03-10T12:00:00Z", 4);
-    // The first calls are a day and a half old: the mean is theirs, not a week's.
+    // The first calls are a day and a half old, so the mean is over that time and not over a week.
     spend("2026-03-11T09:00:00Z", 2, "usr_2");
     expect(expected("2026-03-11T12:00:00Z")).toEqual({
       until: "2026-04-01T00:00:00.000Z",
@@ -181,7 +181,7 @@ describe("sums", () => {
       expected_usd: 6 + 4 * 20.5,
     });
     expect(expected("2026-03-11T12:00:00Z", "usr_2")).toMatchObject({ spent_usd: 2, per_day_usd: 2 });
-    // A month later what is older than seven days no longer counts, but that it was says that the week was whole.
+    // A month later, older calls no longer count. But because there were some, the whole week counts.
     expect(expected("2026-04-11T12:00:00Z")).toMatchObject({ spent_usd: 0, per_day_usd: 0 });
     spend("2026-04-11T12:00:00Z", 6.5);
     expect(expected("2026-04-11T12:00:00Z")).toMatchObject({ spent_usd: 6.5, per_day_usd: 1 });

@@ -1,4 +1,4 @@
-/** Lists of users, oldest first: plain, and for administrators with the log-ins, keys and providers of each. */
+/** Lists of users, oldest first: plain, or for administrators with each user's log-ins, keys and providers. */
 import { timestamp } from "../../core/clock.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import type { Condition } from "../../store/reader.ts";
@@ -43,7 +43,7 @@ export function createUserLists({ store, clock, storedBy }: UserListsDeps) {
   }
   return {
     list: (page: Page, filter?: UserFilter): ListAnswer<User> => listById(rowsOf(page, filter), page, presentUser),
-    /** The same with log-ins, keys and providers of each. */
+    /** As `list`, with each user's log-ins, keys and providers. */
     manage: (page: Page, filter?: UserFilter): ListAnswer<ManagedUser> => listById(rowsOf(page, filter), page, managed),
   };
 }

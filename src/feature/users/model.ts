@@ -20,7 +20,7 @@ export const NewPassword = t.String({
   maxLength: LIMITS.passwordCharactersMax,
   description: `At least ${LIMITS.passwordCharactersMin} characters.`,
 });
-/** A password that is to be checked: any text, so that a wrong one is answered as wrong. */
+/** A password to check. Any text is accepted, so that a wrong password is answered as wrong. */
 export const GivenPassword = t.String({ minLength: 1, maxLength: LIMITS.passwordCharactersMax });
 
 const Time = t.String({ format: "date-time" });
@@ -37,7 +37,7 @@ export const User = t.Object({
 });
 export type User = Static<typeof User>;
 
-/** An answer to a change: a new password also says what still opens the account. */
+/** The answer to a change. After a new password, it also lists what still opens the account. */
 export const ChangedUser = t.Composite([
   User,
   t.Object({
@@ -51,7 +51,7 @@ export const ChangedUser = t.Composite([
 ]);
 export type ChangedUser = Static<typeof ChangedUser>;
 
-/** A user as its administrator manages it. */
+/** A user as administrators see it. */
 export const ManagedUser = t.Composite([
   User,
   t.Object({
@@ -95,7 +95,7 @@ export const presentUser = (row: UserRow): User => ({
   has_password: row.password_hash !== null,
 });
 
-/** A row for a new user; the address in normal form. */
+/** A row for a new user. @param email in normal form. */
 export const newUserRow = ({
   id,
   email,

@@ -1,4 +1,7 @@
-/** /v1/users and /v1/admin/users: administrators manage all; users read and edit their own. For them another user's account does not exist. */
+/**
+ * `/v1/users` and `/v1/admin/users`. Administrators manage all users; others read and edit their own account, and other
+ * accounts do not exist for them.
+ */
 
 import { Type as t } from "@sinclair/typebox";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";

@@ -1,7 +1,7 @@
 /**
- * Users. The last active administrator can be neither demoted, switched off nor deleted. A user who loses rights
- * loses all sessions in the same transaction. What a deleted user owned passes to the administrator who deleted it, else to the
- * first one: nothing private becomes everybody's.
+ * Users. The last active administrator cannot be demoted, switched off or deleted. A user who loses rights loses all
+ * sessions in the same transaction. What a deleted user owned passes to the deleting administrator, else to the first
+ * one, so that nothing private becomes everybody's.
  */
 import { timestamp } from "../../core/clock.ts";
 import { normalEmail } from "../../core/email.ts";
@@ -27,17 +27,21 @@ interface UsersDeps extends UserListsDeps, Pick<Core, "audit"> {
   passwords: { hash(password: string): Promise<string> };
   /** @throws Problem 422. */
   assertGoodPassword(password: string, email: string): void;
-  /** Whether this is the user's current password; wrong ones count towards the lock. @throws Problem 429. */
+  /** Whether this is the user's current password. Wrong passwords count towards the lock. @throws Problem 429. */
   checkPassword(user: UserRow, password: string): Promise<boolean>;
   endSessions(userId: string, except?: string): void;
-  /** Ends the keys of log-ins, or all but `except`. @returns those still valid. */
+  /**
+   * After a new password, ends the API keys that log-ins made, or all keys. `except` is the key that the change was
+   * made with.
+   * @returns the keys that stay valid.
+   */
   endKeys(
     userId: string,
     options: { all: boolean; except?: string | undefined },
   ): { id: string; name: string; preview: string }[];
-  /** Ends the locks of wrong passwords and codes. */
+  /** Ends locks that wrong passwords and codes have caused. */
   unlock(user: UserRow): void;
-  /** Passes on what all features hold for a user. */
+  /** Passes on what all features hold for the user. */
   handOver: HandOver;
 }
 
@@ -62,7 +66,7 @@ export function createUsers(deps: UsersDeps) {
     if (holder && holder.id !== except) throw conflict("An account has this address.", "email_taken");
   };
 
-  /** The password's new hash, after the checks that a change of it needs. */
+  /** Hashes the new password, after the checks that its change needs. */
   async function newHash(
     row: UserRow,
     { password, current_password }: UserUpdate,
@@ -76,7 +80,7 @@ export function createUsers(deps: UsersDeps) {
     }
     return passwords.hash(password);
   }
-  /** What of the input this caller may change. */
+  /** The changes in the input that this caller may make. */
   function changesOf(row: UserRow, input: UserUpdate, caller: Caller, hash: string | undefined): Partial<UserRow> {
     const changes: Partial<UserRow> = {};
     if (input.display_name !== undefined) changes.display_name = input.display_name;
@@ -85,7 +89,7 @@ export function createUsers(deps: UsersDeps) {
     if (input.email !== undefined) changes.email = normalEmail(input.email);
     if (input.role !== undefined) changes.role = input.role;
     if (input.active !== undefined) changes.active = input.active;
-    // A user's own second factor is switched off with a code, at /v1/auth/2fa/disable.
+    // Users switch off their own second factor with a code, at `/v1/auth/2fa/disable`.
     if (input.two_factor_enabled === false && caller.userId !== row.id)
       Object.assign(changes, { totp_enabled: false, totp_sealed: null });
     return changes;
@@ -94,7 +98,7 @@ export function createUsers(deps: UsersDeps) {
     const { id } = before;
     return store.write(() => {
       const row = rowOf(id);
-      // The password that allowed this change is no longer the user's.
+      // The password that authorized this change has been replaced meanwhile.
       if (changes.password_hash !== undefined && caller.userId === id && row.password_hash !== before.password_hash)
         throw conflict("The password was changed meanwhile. This request changed nothing.", "password_changed");
       const next = { ...row, ...changes, updated_at: timestamp(clock.now()) };
@@ -117,9 +121,12 @@ export function createUsers(deps: UsersDeps) {
 
   return {
     ...createUserLists(deps),
-    /** @throws Problem 404 for another's id unless the caller is an administrator. */
+    /** @throws Problem 404 for another user's id, unless the caller is an administrator. */
     get: (id: string, caller: Caller): User => presentUser(visible(id, caller)),
-    /** Hashes beforehand; `commit` writes and is for the answering transaction. @throws Problem 422. */
+    /**
+     * Hashes the password first. `commit` then writes the user; call it in the transaction of the answer.
+     * @throws Problem 422.
+     */
     async prepare(
       { email: given, display_name, password, role = "user" }: UserCreate,
       caller: Caller,
@@ -160,7 +167,11 @@ export function createUsers(deps: UsersDeps) {
         record("user.deleted", caller, id, { handed_to: heir });
       });
     },
-    /** Removes a user whose work is gone; nobody inherits. Idempotent. @param actor as in the audit log. */
+    /**
+     * Removes a user whose work is gone. What other features still hold for the user passes to another administrator.
+     * Idempotent.
+     * @param actor as in the audit log.
+     */
     erase(id: string, actor: string): void {
       store.write(() => {
         const row = rows.find({ id });

@@ -130,7 +130,7 @@ describe("users", () => {
     const laptop = await newKey(one, { name: "skep login on laptop", kind: "login" });
     const desktop = await newKey(one, { name: "skep login on desktop", kind: "login" });
 
-    // By the owner, with the key of one log-in: that one stays, as a session would.
+    // The owner changes the password with the key of one log-in. That key stays valid, as a session would.
     const change = { password: "a second password", current_password: PASSWORD };
     const own = await server.request("PUT", `/v1/users/${one.id}`, { token: laptop.key, body: change });
     expect([own.status, (own.body["api_keys_left"] as { name: string }[]).map(({ name }) => name).sort()]).toEqual([
@@ -140,7 +140,7 @@ describe("users", () => {
     expect([await works(laptop), await works(desktop), await works(script)]).toEqual([200, 401, 200]);
     expect(JSON.stringify(own.body)).not.toContain(script.key);
 
-    // By an administrator: every log-in's.
+    // When an administrator changes the password, the keys of all log-ins end.
     const byAdmin = await by(admin, "PUT", `/v1/users/${one.id}`, { password: "a third password" });
     expect(byAdmin.body["api_keys_left"]).toMatchObject([{ id: script.id, name: "nightly" }]);
     expect([await works(laptop), await works(script)]).toEqual([401, 200]);

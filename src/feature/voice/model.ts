@@ -1,4 +1,4 @@
-/** Voices, the settings that choose one, and the log of speech made. */
+/** Voices, the settings that choose one, and the log of synthesized speech, as the API shows them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull } from "../../core/schema.ts";
@@ -38,7 +38,7 @@ export const DEFAULT_TTS_SETTINGS: TtsSettings = {
   max_characters: 4_000,
 };
 
-/** An agent's own choices; null follows the instance's settings. */
+/** An agent's own choices; null means the instance's setting. */
 export const OwnTtsSettings = t.Object(
   {
     enabled: orNull(t.Boolean()),

@@ -27,7 +27,7 @@ const VOICES_MS = 10_000;
 
 interface VoiceRoutesDeps {
   voices: Voices;
-  /** The whole sound as an attachment of the caller's. */
+  /** Stores the whole sound as an attachment of the caller. */
   kept(spoken: Spoken, caller: Caller): Promise<SpeechKept>;
   services: SpeechServices;
   settings: VoiceSettings;

@@ -1,4 +1,7 @@
-/** Speech of agents: made by the service that the settings choose, piece by piece, remembered, and logged with its cost. */
+/**
+ * Speech of agents. The service that the settings choose makes it piece by piece; it is cached, and logged with its
+ * cost.
+ */
 import type { SpeechFormat, SpeechService } from "../../adapter/speech/speech.ts";
 import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, isProblem, messageOf, unavailable } from "../../core/errors.ts";
@@ -22,7 +25,7 @@ import { piecesOf, spokenText } from "./spoken-text.ts";
 export interface Spoken {
   callId: string;
   mediaType: string;
-  /** The sound as it is made. Its first piece is there already. */
+  /** The sound as it is made. Its first piece exists already. */
   audio: ReadableStream<Uint8Array>;
 }
 
@@ -52,14 +55,14 @@ export function createVoices({ store, clock, masking, settings, services, cache 
   const log = (row: Omit<Row, "created_at">): void =>
     store.write(() => rows.insert({ ...row, created_at: timestamp(clock.now()) }));
 
-  /** What is to be said by whom. @throws Problem */
+  /** What to say, with which service and voice. @throws Problem */
   async function planOf({ text, agent_id, voice_id, format }: Synthesize, userId: string | undefined) {
     const chosen = settings.agent(agent_id).effective;
     if (!chosen.enabled)
       throw conflict("Voice is switched off for this agent. An administrator switches it on.", "voice_disabled");
     if (chosen.provider === null)
       throw unavailable("provider_not_configured", "No speech service is chosen. Set one in the voice settings.");
-    // It may go to a service outside, and it is kept.
+    // Secrets are masked: the text may go to an outside service, and it is stored.
     const said = masking.text(spokenText(text));
     if (said === "") throw invalidField("/text", "Nothing in the text is read aloud: code and links are left out");
     if (said.length > chosen.max_characters)
@@ -81,8 +84,8 @@ export function createVoices({ store, clock, masking, settings, services, cache 
 
   return {
     /**
-     * @throws Problem 404 unknown agent, 409 `voice_disabled`, 422 nothing to say, too long, or a format that the service
-     * does not make, 503 the service is not set up or gives nothing.
+     * @throws Problem 404 for an unknown agent, 409 `voice_disabled`, 422 when there is nothing to say, too much, or
+     * the service does not make the format, 503 when the service is not set up or gives nothing.
      */
     async synthesize(request: Synthesize, caller: Caller, signal: AbortSignal): Promise<Spoken> {
       const started = performance.now();
@@ -122,7 +125,7 @@ export function createVoices({ store, clock, masking, settings, services, cache 
             made.push(audio);
             if (made.reduce((sum, piece) => sum + piece.byteLength, 0) > LIMITS.speechBytes)
               throw unavailable("speech_too_large", `The sound is longer than ${LIMITS.speechBytes} bytes.`);
-            // The header of a WAV counts its bytes, so that one is sent whole.
+            // The header of a WAV file counts its bytes, so a WAV is sent as a whole.
             if (format !== "wav") yield audio;
           }
           const whole = format === "wav" ? joinedWavs(service, made) : Buffer.concat(made);
@@ -140,7 +143,7 @@ export function createVoices({ store, clock, masking, settings, services, cache 
       const first = await pieces.next();
       return answer(streamOf(after(first.value ?? undefined, pieces)));
     },
-    /** The caller's own, an administrator's all; newest first. */
+    /** The caller's own calls, or all for an administrator; newest first. */
     calls({ agent_id, provider }: CallFilter, page: Page, caller: Caller): ListAnswer<TtsCall> {
       const found = rows.page([readable(caller, WHOSE.tts_calls), { agent_id, provider }], page);
       return listById(found, page, present);
@@ -153,7 +156,7 @@ export function createVoices({ store, clock, masking, settings, services, cache 
   };
 }
 
-/** The format asked for, else the settings' where the service makes it, else the service's first. */
+/** The requested format, else the settings' if the service makes it, else the service's first. */
 function formatOf(service: SpeechService, asked: SpeechFormat | undefined, preferred: SpeechFormat): SpeechFormat {
   const { formats, name } = service;
   if (asked !== undefined && !formats.includes(asked))
@@ -184,7 +187,7 @@ async function* after(first: Uint8Array | undefined, rest: AsyncGenerator<Uint8A
   yield* rest;
 }
 
-/** When the reader leaves, synthesis stops. */
+/** Streams the pieces. When the reader leaves, synthesis stops. */
 function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {

@@ -1,11 +1,11 @@
-/** The speech service that a name stands for, with the key and address in force. */
+/** Finds the speech service of a given name, with its current key and address. */
 import type { SpeechService } from "../../adapter/speech/speech.ts";
 import { unavailable } from "../../core/errors.ts";
 import type { LocalVoiceHealth, SpeechProvider } from "./model.ts";
 
 export type SpeechServices = ReturnType<typeof createSpeechServices>;
 
-/** Makes the services' clients; `feature.ts` has them from the adapters. */
+/** Makes the services' clients; `feature.ts` takes these functions from the adapters. */
 interface SpeechMakers {
   openai(baseUrl: string, apiKey: string | undefined): SpeechService;
   elevenlabs(baseUrl: string, apiKey: string): SpeechService;
@@ -23,7 +23,7 @@ interface SpeechServicesDeps {
   providerEnv: Readonly<Record<string, string>>;
   localvoiceUrl: string | undefined;
   piperVoice: string | undefined;
-  /** The instance's own choice. */
+  /** The instance's choice of a service. */
   preferred(): SpeechProvider | null;
 }
 
@@ -56,7 +56,7 @@ export function createSpeechServices(deps: SpeechServicesDeps) {
 
   return {
     local,
-    /** @throws Problem 503 `provider_not_configured` that says what to set. */
+    /** @throws Problem 503 `provider_not_configured`, which tells what to set. */
     async of(provider: SpeechProvider, userId: string | undefined): Promise<SpeechService> {
       if (provider === "openai") return openai(userId);
       if (provider === "elevenlabs") return elevenlabs();

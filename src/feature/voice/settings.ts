@@ -1,4 +1,4 @@
-/** Voice settings: the instance's, and what single agents choose instead. */
+/** Voice settings of the instance, and what single agents choose instead. */
 
 import type { TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -14,7 +14,7 @@ export type VoiceSettings = ReturnType<typeof createVoiceSettings>;
 
 interface VoiceSettingsDeps extends Pick<Core, "store" | "clock" | "audit"> {
   agentExists(agentId: string): boolean;
-  /** Objects kept by name beside the instance's settings. */
+  /** Named objects that are stored beside the instance's settings. */
   stored: { read(name: string): unknown; put(name: string, value: object, caller: Caller): void };
 }
 
@@ -28,7 +28,7 @@ const NOTHING_OWN: OwnTtsSettings = {
   speed: null,
 };
 
-/** `base` with those fields of `over` that the schema names and that fit it: nothing else is ever read. */
+/** Copies those fields of `over` onto `base` that the schema names and that match it; nothing else is ever read. */
 function overlaid<T extends object>(schema: TObject, base: T, over: unknown): T {
   const result = { ...base };
   if (isObject(over))
@@ -51,14 +51,14 @@ export function createVoiceSettings({ store, clock, audit, agentExists, stored }
     const own = ownOf(agentId);
     const shared = instance();
     const chosen = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== null));
-    // A voice or model of one service means nothing to another.
+    // A voice or model of one service means nothing to another one.
     const others = own.provider !== null && own.provider !== shared.provider ? { voice_id: null, model: null } : {};
     const effective = { ...shared, ...others, ...chosen, enabled: shared.enabled && own.enabled !== false };
     return { agent_id: agentId, ...own, effective };
   };
   return {
     instance,
-    /** Changes the fields sent. The input is of the schema `TtsSettingsUpdate`. */
+    /** Changes the given fields. The input matches the schema `TtsSettingsUpdate`. */
     updateInstance(input: Partial<TtsSettings>, caller: Caller): TtsSettings {
       stored.put(NAME, overlaid(TtsSettings, instance(), input), caller);
       return instance();

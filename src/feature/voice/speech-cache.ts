@@ -1,5 +1,5 @@
 /**
- * Speech that was made before, in files named by a digest of all that decides the sound. A file that cannot be read or
+ * Caches speech in files that are named by a digest of everything that decides the sound. A file that cannot be read or
  * written costs a call, never an answer.
  */
 import { createHash } from "node:crypto";
@@ -13,7 +13,7 @@ export function createSpeechCache(folder: string) {
   const pathOf = (parts: readonly unknown[]) =>
     join(folder, createHash("sha256").update(JSON.stringify(parts)).digest("hex"));
   return {
-    /** @param parts what decides the sound: text, service, voice, model, format, speed. */
+    /** @param parts everything that decides the sound: text, service, voice, model, format, speed. */
     async find(parts: readonly unknown[]): Promise<Uint8Array | undefined> {
       const path = pathOf(parts);
       try {
@@ -36,7 +36,7 @@ export function createSpeechCache(folder: string) {
         await rm(aside, { force: true }).catch(() => {});
       }
     },
-    /** Removes the files that were not used for the longest time until the rest fits. */
+    /** Removes the least recently used files until the rest fits the limit. */
     async trim(): Promise<void> {
       const names = await readdir(folder).catch(() => []);
       const looked = await Promise.all(

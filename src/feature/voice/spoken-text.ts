@@ -1,4 +1,4 @@
-/** Which parts of a Markdown text are read aloud, and in which pieces. Each rule reads a line once. */
+/** Selects the parts of a Markdown text to read aloud, and cuts them into pieces. Each rule reads a line once. */
 import { lazy } from "../../core/lazy.ts";
 
 const FENCE = /^\s{0,3}(```|~~~)/;
@@ -14,7 +14,9 @@ const INLINE: [RegExp, string][] = [
   [/(?<=\S)_{1,2}(?=\s|$|[.,;:!?])/g, ""],
 ];
 
-/** The text without code blocks, tables' rules and Markdown's marks. Lines that end no sentence get a stop. */
+/**
+ * The text without code blocks, table rules and Markdown marks. A line that does not end a sentence gets a full stop.
+ */
 export function spokenText(markdown: string): string {
   const lines: string[] = [];
   let fence: string | undefined;
@@ -54,8 +56,8 @@ const isTableRule = (line: string): boolean => line.indexOf("|", 1) > 0 && /^[\s
 const sentences = lazy(() => new Intl.Segmenter("en", { granularity: "sentence" }));
 
 /**
- * The text in pieces of at most `max` characters, cut between sentences where it can be. The first piece is one
- * sentence, so that its sound is there soon.
+ * Cuts the text into pieces of at most `max` characters, between sentences if possible. The first piece is one
+ * sentence, so that its sound is available soon.
  */
 export function piecesOf(text: string, max: number): string[] {
   const pieces: string[] = [];
@@ -75,7 +77,7 @@ export function piecesOf(text: string, max: number): string[] {
   return pieces;
 }
 
-/** A sentence that is too long, cut at spaces, else anywhere but inside a character. */
+/** Cuts a sentence that is too long at spaces, else anywhere except inside a character. */
 function cut(sentence: string, max: number): string[] {
   const parts: string[] = [];
   let rest = sentence;

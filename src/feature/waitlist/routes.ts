@@ -1,4 +1,7 @@
-/** /v1/waitlist. Joining answers the same whether the address is new, known or over the bound: it does not reveal who is on it. */
+/**
+ * `/v1/waitlist`. Joining gets the same answer whether the address is new, known or over the limit, so that it does not
+ * reveal who is on the list.
+ */
 
 import { Type as t } from "@sinclair/typebox";
 import { type Clock, timestamp } from "../../core/clock.ts";
