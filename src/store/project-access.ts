@@ -61,9 +61,11 @@ export function createProjectAccess(store: Store, clock: Clock) {
       const { closed, roles: all } = known();
       const role = me === null ? undefined : all.get(keyOf(project, me));
       if (!closed.has(project)) return role === undefined ? OPEN_ROLE : higher(role, OPEN_ROLE);
-      if (role !== undefined || own !== project) return role ?? null;
-      // Administrators need no membership. Work that they started, under no account or their own, sees its own project.
-      return me === null || isAdministrator(me) ? OPEN_ROLE : null;
+      if (own !== project) return role ?? null;
+      // Administrators need no membership, and a lower role takes nothing from them. Work that they started, under no
+      // account or their own, sees its own project.
+      if (me === null || isAdministrator(me)) return role === undefined ? OPEN_ROLE : higher(role, OPEN_ROLE);
+      return role ?? null;
     },
   };
   return {

@@ -328,6 +328,8 @@ test("a user's everything: what they ran, said and uploaded, and the account; us
     await framesUntil(framesOf<Seen>(accounts, "/v1/events/stream?after=0&kinds=history_deleted", token), done);
     expect((await accounts.request("GET", `/v1/users/${ben.id}`, { token })).status).toBe(404);
     expect((await accounts.request("GET", `/v1/users/${cy.id}`, { token })).status).toBe(200);
+    const audit = await accounts.request<{ items: object[] }>("GET", "/v1/admin/audit?action=user.deleted", { token });
+    expect(audit.body.items[0]).toMatchObject({ subject: ben.id, data: { handed_to: admin.id } });
     expect((await accounts.request("GET", `/v1/runs/${run.body.id}`, { token })).status).toBe(404);
     expect(filesBelow(accounts.data).filter((path) => readFileSync(path).includes(CANARY))).toEqual([]);
     expect(await usage()).toEqual(before);

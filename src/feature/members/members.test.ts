@@ -1,6 +1,7 @@
 /** Roles in projects outside of HTTP requests: work that was running when its user's membership ended. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
+import { users } from "../../store/tables/accounts.ts";
 import { createRigs, type Rig } from "../../testing/engine-rig.ts";
 import { createHandModel } from "../../testing/hand-model.ts";
 import { addAccount } from "../../testing/rig-account.ts";
@@ -57,6 +58,17 @@ test("no model is called for who became a viewer meanwhile; made a contributor a
   rig.services.runs.restart(id, {}, ben);
   (await model.next()).reply([{ tool: "complete", input: { outputs: {}, summary: "Done." } }]);
   await rig.event(({ kind, run_id }) => kind === "run_complete" && run_id === id);
+});
+
+test("work of an administrator keeps an administrator's rights in a project where they are a viewer", async () => {
+  const { rig, members, project, ann } = await opened();
+  const roleOfBen = () => rig.access.within(project.id).roleOf("usr_ben", project.id);
+  members.set(project.id, "usr_ben", "viewer", ann);
+  expect(roleOfBen()).toBe("viewer");
+  rig.store.write(() => rig.store.rows(users).update({ role: "admin" }, { id: "usr_ben" }));
+  expect(roleOfBen()).toBe("maintainer");
+  members.remove(project.id, "usr_ben", ann);
+  expect(roleOfBen()).toBe("maintainer");
 });
 
 test("the last owner stays, a personal project takes no member, and who inherits an account owns its projects", async () => {

@@ -1,7 +1,7 @@
 /** Lists of users, oldest first: plain, or for administrators with each user's log-ins, keys and providers. */
 import { timestamp } from "../../core/clock.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
-import type { Condition } from "../../store/reader.ts";
+import { type Condition, contains } from "../../store/reader.ts";
 import { apiKeys, authSessions, identities, users } from "../../store/tables/accounts.ts";
 import type { Core } from "../feature.ts";
 import type { StorageService } from "../storage/service.ts";
@@ -10,7 +10,7 @@ import { type ManagedUser, presentUser, type User, type UserRow } from "./model.
 interface UserFilter {
   role?: "admin" | "user" | undefined;
   active?: boolean | undefined;
-  /** Part of an address or a name, in any case. */
+  /** Part of an address or a name, ignoring the case of A–Z. */
   search?: string | undefined;
 }
 
@@ -22,8 +22,7 @@ export function createUserLists({ store, clock, storedBy }: UserListsDeps) {
   const [people, logins] = [store.rows(users), store.rows(authSessions)];
   const [keys, links] = [store.rows(apiKeys), store.rows(identities)];
   function rowsOf(page: Page, { role, active, search }: UserFilter = {}): UserRow[] {
-    const part = search?.toLowerCase();
-    const found: Condition = part ? ["instr(lower(email || ' ' || display_name), ?) > 0", part] : undefined;
+    const found: Condition = search ? contains("email || ' ' || display_name", search) : undefined;
     const after: Condition = page.after === null ? undefined : ["id > ?", page.after];
     return people.list([{ role, active }, found, after], { order: "id", limit: page.limit + 1 });
   }

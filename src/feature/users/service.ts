@@ -177,9 +177,10 @@ export function createUsers(deps: UsersDeps) {
         const row = rows.find({ id });
         if (!row) return;
         assertNotLast(row);
-        deps.handOver(id, otherAdministrator(store, id) ?? null);
+        const heir = otherAdministrator(store, id) ?? null;
+        deps.handOver(id, heir);
         rows.remove({ id });
-        audit({ action: "user.deleted", actor, subject: id, data: { handed_to: null } });
+        audit({ action: "user.deleted", actor, subject: id, data: { handed_to: heir } });
       });
     },
   };

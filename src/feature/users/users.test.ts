@@ -104,6 +104,9 @@ describe("users", () => {
       }),
     ]);
     expect((await by(admin, "GET", "/v1/admin/users?search=%25")).body["items"]).toEqual([]);
+    await by(one, "PUT", `/v1/users/${one.id}`, { display_name: "Änne" });
+    const named = await by(admin, "GET", `/v1/admin/users?search=${encodeURIComponent("ÄNN")}`);
+    expect(named.body["items"]).toMatchObject([{ id: one.id }]);
     const first = await by(admin, "GET", "/v1/admin/users?limit=1");
     expect(first.body["next_cursor"]).toBeString();
     expect((await by(one, "GET", "/v1/admin/users")).status).toBe(403);
