@@ -13,7 +13,7 @@ import { refreshTasks, type Task } from "./board.ts";
 
 interface Props {
   task: Task;
-  /** Moves the task without starting agents; set if the task was dropped on the column. */
+  /** Moves the task without starting agents; set if a move opened this dialog. */
   onlyMove?: () => void;
   onClose(): void;
 }

@@ -73,7 +73,7 @@ export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review
   );
 }
 
-/** The step that most likely wrote the code: the first whose name says so, else the last that is not a review. */
+/** The step that most likely wrote the code: the first whose id or agent says so, else the first that is not an approval. */
 function likelyStep(steps: Schemas["StepPlan"][]): string {
   const builds = steps.find(({ id, agent_id }) => /build|implement|code|fix|write/i.test(`${id} ${agent_id ?? ""}`));
   return (builds ?? steps.find(({ kind }) => kind !== "approval"))?.id ?? "";
