@@ -4,7 +4,10 @@
  */
 import { DAY_MS } from "../core/clock.ts";
 
-/** How many times the bound of docs/benchmarks.md a test allows. The defects that it looks for cost a hundred times as much. */
+/**
+ * How many times the bound of docs/benchmarks.md a test allows. The defects that it looks for cost a hundred times as
+ * much.
+ */
 const GENEROSITY = 10;
 /** Processor time of `referenceWork` on the machine of docs/benchmarks.md, in ms. */
 const REFERENCE_MS = 12;
