@@ -29,7 +29,7 @@ const note = (label: string, { commandMs, held }: Pace) => ({
   },
 });
 
-/** A reply with two commands, which are labelled like their call ids, and the turn that completes the step. */
+/** A reply with two commands, which are labeled like their call ids, and the turn that completes the step. */
 function turns(outputs: Record<string, unknown>, pace: Pace): object[] {
   const delay_ms = pace.replyMs;
   return [

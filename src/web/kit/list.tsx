@@ -34,7 +34,7 @@ export interface ListProps<T> extends Pick<TableProps<T>, "columns" | "keyOf" | 
   noMatch?: string;
   /** Actions above the rows; shown only if there are rows. */
   bar?: ReactNode;
-  /** Number of grey placeholder lines while the list loads. */
+  /** Number of gray placeholder lines while the list loads. */
   lines?: number;
 }
 

@@ -11,7 +11,7 @@ interface RowListProps<T> {
   keyOf(row: T): string;
   /** Shown instead of the panel if there are no rows. */
   empty?: ReactNode;
-  /** Number of grey placeholder lines while the list loads. */
+  /** Number of gray placeholder lines while the list loads. */
   lines?: number;
   className?: string;
   children(row: T): ReactNode;

@@ -27,7 +27,7 @@ export function Warning({ children }: { children: ReactNode }) {
 }
 
 /**
- * Grey lines in the shape of the coming content.
+ * Gray lines in the shape of the coming content.
  * @param part whether a script or the session is loading, which may add keys of its own.
  */
 export function Loading({ rows = 3, part = false }: { rows?: number; part?: boolean }) {

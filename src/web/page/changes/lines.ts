@@ -75,7 +75,7 @@ export function pairsIn(lines: readonly string[]): number {
   return pairs;
 }
 
-/** A file with more lines than this is folded at first. */
+/** A file whose change has more lines than this is folded at first. */
 const HUGE_LINES = 400;
 const GENERATED =
   /(^|\/)(dist|build|vendor|node_modules|__snapshots__)\/|\.(min\.(js|css)|map|snap|lock)$|(^|\/)(package-lock\.json|pnpm-lock\.yaml|go\.sum|bun\.lockb?)$|\.gen\.\w+$/;
