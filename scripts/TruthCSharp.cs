@@ -1,14 +1,14 @@
-// What Mono's compiler resolved the calls of a folder's C# to, for `truth-calls.ts`.
+// Prints the targets of a folder's C# calls according to Mono's compiler, for `truth-calls.ts`.
 //
 //   mcs -debug -target:library -out:program.dll -recurse:'PATH/*.cs' [OPTION OF THE COMPILER…]
 //   mcs -out:truth.exe -r:MONO.CECIL -r:Mono.CompilerServices.SymbolWriter scripts/TruthCSharp.cs
 //   MONO_PATH=FOLDER OF MONO.CECIL mono truth.exe PATH program.dll > calls.jsonl
 //
-// Reads the compiled code: each call in it names the one method it reaches, overloads and conversions settled, and the
-// symbols name the statement. The line of a call is where the statement's text has the method's name before a bracket, or
-// `new` and the type's. What no text calls (accessors, operators, what the compiler makes) is left out. Compiled code names
-// a virtual method by its first declaration, so a call of a method that something overrides counts for precision alone,
-// and so do calls of one name in a statement that reach several methods on several lines.
+// Reads the compiled code. Each call in it names the one method that it reaches, after overloads and conversions were
+// resolved, and the symbols name the statement. The line of a call is where the statement's text has the method's name
+// before a parenthesis, or `new` and the type's name. Calls without text (accessors, operators, generated code) are left
+// out. Compiled code names a virtual method by its first declaration. A call of an overridden method therefore counts only
+// for precision, and so do calls of one name in a statement that reach several methods on several lines.
 using System;
 using System.Collections.Generic;
 using System.IO;
@@ -18,7 +18,7 @@ using Mono.Cecil;
 using Mono.Cecil.Cil;
 using Mono.CompilerServices.SymbolWriter;
 
-/// <summary>A statement of a method: where it stands in the code and in the text.</summary>
+/// <summary>A statement of a method: its place in the compiled code and in the text.</summary>
 class Point
 {
     public int Offset, StartLine, EndLine;
@@ -68,7 +68,7 @@ static class Truth
         return method.IsConstructor ? Plain(method.DeclaringType.Name) : Regex.Replace(method.Name, @"^.*\.", "");
     }
 
-    /// <summary>Path in the folder, the first line with code and the name; null for what is not declared by text of the folder.</summary>
+    /// <summary>The path in the folder, the first line with code, and the name; null if no text of the folder declares it.</summary>
     static Tuple<string, int, string> PlaceOf(MethodDefinition method)
     {
         var name = NameOf(method);
@@ -77,14 +77,14 @@ static class Truth
             var point = PointsOf(method)[0];
             var path = point.Path;
             if (!path.StartsWith(root)) return null;
-            // Upwards from the body to the line that declares it.
+            // Search upwards from the body for the line that declares it.
             for (var line = point.StartLine; line > Math.Max(0, point.StartLine - 40); line--)
                 if (Regex.IsMatch(Lines(path)[line - 1], @"\b" + Regex.Escape(name) + @"\s*(<[^()]*>)?\s*\(")
                     && !Regex.IsMatch(Lines(path)[line - 1], @"^\s*(return|throw|await)\b|\bnew\s+" + Regex.Escape(name) + @"\b"))
                     return Tuple.Create(path.Substring(root.Length), line, name);
             return null;
         }
-        // An interface's or abstract method: by its type's file and the number of its parameters.
+        // A method without a body (interface, abstract): find it by its type's file and the number of its parameters.
         foreach (var path in FilesOf(method.DeclaringType))
         {
             var lines = Lines(path);
@@ -171,7 +171,7 @@ static class Truth
         symbols = MonoSymbolFile.ReadSymbolFile(args[1] + ".mdb");
         var types = All(module.Types).ToList();
         foreach (var type in types) NoteOverrides(type);
-        // (path, line, name) → targets and whether they count for precision alone.
+        // (path, line, name) → targets, and whether they count only for precision.
         var calls = new SortedDictionary<string, Tuple<string, int, string, HashSet<Tuple<string, int, string>>, bool[]>>(StringComparer.Ordinal);
         foreach (var method in types.SelectMany(type => type.Methods).Where(one => one.HasBody))
         {
@@ -197,7 +197,7 @@ static class Truth
                     var written = (made ? @"\bnew\s+(\w+\.)*" : @"(?<!new\s)\b") + Regex.Escape(plain) + @"\s*(<[^()]*>)?\s*" + (made ? @"[({]" : @"\(");
                     var at = Enumerable.Range(statement.Key, Math.Max(1, last - statement.Key + 1)).Where(line => Regex.IsMatch(Regex.Replace(lines[line - 1], "//.*$", ""), written)).ToList();
                     var targets = name.Select(one => Resolve(one.Target)).Distinct().ToList();
-                    // A method from outside that something here overrides (`ToString`) may reach either.
+                    // A call of an outside method that code here overrides (`ToString`) may reach either.
                     if (targets.Any(one => one != null && one.Module != module && overrides.ContainsKey(one))) continue;
                     var places = new HashSet<Tuple<string, int, string>>();
                     var loose = targets.Count > 1 && at.Count > 1;
@@ -210,7 +210,7 @@ static class Truth
                             if (place != null) places.Add(place);
                             else if (!one.IsConstructor) unknown = true;
                             else foreach (var file in FilesOf(one.DeclaringType))
-                                // A constructor that nobody wrote is its class.
+                                // A default constructor counts as its class.
                                 for (var line = 0; line < Lines(file).Length; line++)
                                     if (Regex.IsMatch(Lines(file)[line], @"\b(class|struct)\s+" + Regex.Escape(plain) + @"\b"))
                                         places.Add(Tuple.Create(file.Substring(root.Length), line + 1, plain));

@@ -9,12 +9,12 @@ import javax.lang.model.element.*;
 import javax.tools.*;
 
 /**
- * What javac says that the calls of a folder reach, as JSON lines for scripts/truth-calls.ts.
+ * Prints the targets of a folder's calls according to javac, as JSON lines for scripts/truth-calls.ts.
  *
  *   java scripts/TruthJava.java PATH > calls.jsonl
  *
- * A line is {"path", "line", "name", "to": [{"path", "line", "name"}]}; "to" is empty for a call of what is outside the
- * folder. A call that javac cannot resolve, mostly for want of a library, has no line.
+ * A line is {"path", "line", "name", "to": [{"path", "line", "name"}]}. "to" is empty for a call of something outside the
+ * folder. A call that javac cannot resolve, mostly because a library is missing, has no line.
  */
 public class TruthJava {
   private static Path root;
@@ -30,7 +30,7 @@ public class TruthJava {
       sources = walk.filter(p -> p.toString().endsWith(".java") && !p.endsWith("module-info.java") && !p.endsWith("package-info.java"))
           .sorted().collect(Collectors.toList());
     }
-    // Of two files of one class only the first can be compiled.
+    // If two files declare the same class, only the first can be compiled.
     Set<String> seen = new HashSet<>();
     sources.removeIf(source -> {
       String path = root.relativize(source).toString();
@@ -76,7 +76,7 @@ public class TruthJava {
     @Override
     public Void visitNewClass(NewClassTree call, Void nothing) {
       Element made = trees.getElement(getCurrentPath());
-      // An anonymous class stands for the class that it extends.
+      // An anonymous class counts as the class that it extends.
       if (call.getClassBody() != null) made = trees.getElement(new TreePath(getCurrentPath(), call.getIdentifier()));
       String name = made == null ? "" : (made.getKind() == ElementKind.CONSTRUCTOR ? made.getEnclosingElement() : made).getSimpleName().toString();
       print(positions.getStartPosition(unit, call), name, made);
@@ -95,13 +95,13 @@ public class TruthJava {
     return root.relativize(Path.of(unit.getSourceFile().toUri())).toString();
   }
 
-  /** Where an element is declared, as JSON; "" outside the folder. */
+  /** The place where an element is declared, as JSON; "" for one outside the folder. */
   private static String placeOf(Element target) {
     TreePath path = trees.getPath(target);
     String name = target.getSimpleName().toString();
     if (target.getKind() == ElementKind.CONSTRUCTOR) {
       name = target.getEnclosingElement().getSimpleName().toString();
-      // A constructor that nobody wrote is its class.
+      // A default constructor counts as its class.
       if (path == null || positions.getStartPosition(path.getCompilationUnit(), path.getLeaf()) < 0)
         path = trees.getPath(target.getEnclosingElement());
     }

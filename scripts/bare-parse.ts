@@ -1,6 +1,7 @@
 /**
- * What the parser alone costs: reads the source files of a folder that an index would read and parses each with
- * web-tree-sitter, one after another on one thread, keeping nothing. Grammars are loaded once, within the time.
+ * The cost of the parser alone. Reads the source files that an index of a folder would read and parses each with
+ * web-tree-sitter, one after another on one thread, without keeping anything. Loading the grammars, once each, is part
+ * of the time.
  *
  *   bun scripts/bare-parse.ts PATH     prints {"seconds", "files", "bytes"}
  */

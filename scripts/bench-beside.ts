@@ -1,6 +1,6 @@
 /**
- * One person beside others: how long a single run takes while another user's runs fill the queue, and how long others wait
- * for `/healthz` while memories are written and while a working copy of many files is removed.
+ * Measures how one person's work affects others: how long a single run takes while another user's runs fill the queue,
+ * and how long `/healthz` takes while memories are written and while a working copy with many files is removed.
  *   scripts/bench beside [--runs 500] [--files 50000]
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const { values } = parseArgs({
   options: { runs: { type: "string", default: "500" }, files: { type: "string", default: "50000" } },
 });
 const [RUNS, FILES] = [Number(values.runs), Number(values.files)];
-/** Of the folder whose files are removed. */
+/** Number of files in each folder of the working copy that is removed. */
 const IN_A_FOLDER = 50;
 const WRITES = 300;
 
@@ -40,7 +40,7 @@ async function ask<T = Record<string, unknown>>(
 
 const inMs = (ms: number): string => `${ms.toFixed(1)} ms`;
 
-/** Answers of `/healthz`, one after the other, until `done`. */
+/** Requests `/healthz` again and again until `done`, and measures the answers. */
 async function watchHealth(done: () => boolean): Promise<string> {
   const took: number[] = [];
   while (!done()) {
@@ -65,7 +65,7 @@ async function runOf(who: Account): Promise<number> {
   }
 }
 
-/** A single run alone, and beside the queue of another user. */
+/** Compares a single run alone with one beside another user's queue. */
 async function measureFairness(): Promise<void> {
   await ask(admin, "PUT", "/v1/settings", { limits: { user_unfinished_runs: RUNS + 10 } });
   await runOf(ben);

@@ -1,6 +1,6 @@
 /**
- * Chat: the server's own part of the time before the first byte of a reply, and what idle chats cost. The model is a
- * server beside it that answers at once over a real provider's protocol.
+ * Chat: the server's share of the time until the first byte of a reply, and what idle chats cost. The model is a local
+ * server that answers at once with a real provider's protocol.
  *
  *   bun scripts/bench-chat.ts [--turns 100] [--idle 1000]
  */
@@ -30,7 +30,10 @@ const begin = async () =>
 const say = (what: string, figure: string) => console.log(`| ${what} | ${figure} |`);
 const figure = (times: number[]) => `${median(times).toFixed(1)} ms, ${quantile(times, 0.99).toFixed(1)} ms`;
 
-/** @returns milliseconds from the message to the model's request, and from the model's answer to the first piece of the reply. */
+/**
+ * @returns ms from the message to the request to the model, and ms from the model's answer to the first piece of the
+ * reply.
+ */
 async function firstByte(id: string): Promise<{ there: number; back: number }> {
   let requested = 0;
   const until = async () => {

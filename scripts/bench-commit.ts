@@ -1,6 +1,7 @@
 /**
- * A commit from descriptors beside `git add`: everything new, and few files changed; the longest that others waited
- * meanwhile. And what an open below a folder costs in an executable.
+ * Compares our commit, which works on file descriptors, with `git add`: for all files new and for few files changed.
+ * Also measures the longest time that others waited meanwhile, and the cost of opening a file below a folder in an
+ * executable.
  *
  *   scripts/bench commit [FILES]      100,000 unless said otherwise
  */
@@ -35,7 +36,7 @@ function change(root: string, round: number): void {
 }
 
 async function timed(act: () => Promise<unknown>): Promise<{ ms: number; stallMs: number }> {
-  // In the main thread's own time: what else the machine does is no stall of ours.
+  // Measured in the main thread's own time, because other load on the machine is not our stall.
   let stallMs = 0;
   let last = mainThreadMs(process.pid);
   const watch = setInterval(() => {
@@ -50,7 +51,7 @@ async function timed(act: () => Promise<unknown>): Promise<{ ms: number; stallMs
   return { ms, stallMs };
 }
 
-/** `git add --all` over a copy of the same files, in a repository of its own. */
+/** `git add --all` for a copy of the same files, in a separate repository. */
 function plainGit(workTree: string, gitDir: string) {
   const env = { ...hostEnv, GIT_DIR: gitDir, GIT_WORK_TREE: workTree };
   const run = async (...args: string[]) => {
@@ -88,7 +89,7 @@ async function commits(): Promise<void> {
     first.ms,
     `${ratio(first.ms, add.ms)} git add; others waited ${first.stallMs.toFixed(0)} ms at most`,
   );
-  // Files are fresh no more, for git and for us.
+  // Wait until the files are no longer "racily clean" for git and for us, so that unchanged files need not be read.
   await Bun.sleep(4_000);
   await commit();
   await plain.add();

@@ -1,6 +1,6 @@
 /**
- * kill -9 of the server at random points: of scripted runs, in the process sandbox and in Docker's, and of agents at work
- * in every other way (chats, memory, documents, swarms, routines).
+ * Kills the server (kill -9) at random points: of scripted runs, in the process sandbox and in Docker, and of agents
+ * that do other work (chats, memory, documents, swarms, routines).
  *
  *   bun scripts/bench-crash.ts [--points 200] [--docker 20] [--agents 200] [--lanes 3] [--seed N]
  */

@@ -1,11 +1,11 @@
 /**
- * How the graph's database does with a module of its interface: Kuzu, or LadybugDB, which goes on from it.
+ * Tests the graph's database with a given module for it: Kuzu, or LadybugDB, its successor.
  *
  *   bun scripts/bench-cypher.ts MODULE STORE
  *
- * MODULE is the folder of an npm package, STORE the folder of an indexed graph (`skep graph index --store STORE`). Each
- * measurement runs in a process of its own. Processor time, as it does not depend on other work as much as the clock. Odd
- * queries are asked in further processes, so that crashes can be counted.
+ * MODULE is the folder of an npm package. STORE is the folder of an indexed graph (`skep graph index --store STORE`).
+ * Each measurement runs in a separate process. Processor time is measured, because it depends less on other load than
+ * the clock does. Odd queries run in further processes, so that crashes can be counted.
  */
 import { mkdtempSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,11 +17,11 @@ const QUERIES = [
   "MATCH (a:Function)-[:CALLS*1..3]->(b) WHERE a.exported RETURN count(DISTINCT b)",
   "MATCH (f:File)-[:IMPORTS]->(g:File) RETURN f.name, g.name ORDER BY f.name LIMIT 100",
 ];
-/** Times that each query is asked, and odd queries of each kind that are tried. */
+/** How often each query is asked, and how many odd queries of each kind are tried. */
 const TIMES = 20;
 const ODD = 2_000;
 
-/** The same numbers each time, below what is asked. */
+/** Random numbers below a bound, the same in each run. */
 function createDice(): (below: number) => number {
   let state = 7;
   return (below) => {
@@ -30,7 +30,7 @@ function createDice(): (below: number) => number {
   };
 }
 
-/** Words of the language in an order that a grammar may or may not take. */
+/** Words of the query language in random order, which the grammar may or may not accept. */
 function* brokenQueries(): Generator<string> {
   const below = createDice();
   const words =
@@ -41,7 +41,7 @@ function* brokenQueries(): Generator<string> {
     yield Array.from({ length: 3 + (i % 12) }, () => words[below(words.length)] ?? "").join(" ");
 }
 
-/** Whole queries that ask for odd things: what the grammar takes goes on to where types and rows are met. */
+/** Valid queries that ask for odd things. Those that the grammar accepts also test types and rows. */
 function* oddQueries(): Generator<string> {
   const below = createDice();
   const one = (choices: readonly string[]) => choices[below(choices.length)] ?? "";
@@ -94,10 +94,10 @@ function* oddQueries(): Generator<string> {
   }
 }
 
-/** Most crashes that are counted: each starts a process. */
+/** How many crashes are counted at most, because each one starts a new process. */
 const MAX_CRASHES = 50;
 
-/** Asks all odd queries, in processes that go on after the query which the last one died of. */
+/** Asks all odd queries. After a crash, a new process continues after the query that caused it. */
 async function askOdd(module: string, database: string) {
   const odd = { asked: 0, answered: 0, crashes: 0, crashed_on: "" };
   const queries = [...brokenQueries(), ...oddQueries()];
@@ -117,7 +117,7 @@ async function askOdd(module: string, database: string) {
   return odd;
 }
 
-/** Asks odd queries from the given one on, and writes a mark for each: answered or refused. */
+/** Asks odd queries from the given one on, and writes a character for each: answered or refused. */
 async function ask(module: string, database: string, from: number): Promise<void> {
   useModule(module);
   const { openKuzu } = await import("../src/graph/store/kuzu.ts");
@@ -132,7 +132,7 @@ async function ask(module: string, database: string, from: number): Promise<void
   process.reallyExit?.(0);
 }
 
-/** The module in place of the one that the graph is made with. */
+/** Replaces the database module of the graph by this one. */
 function useModule(module: string): void {
   Bun.plugin({
     name: "database",

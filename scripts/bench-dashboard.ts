@@ -1,4 +1,7 @@
-/** scripts/bench dashboard: what events do to the page of a busy run, in Chromium. Headings and long lists: `scripts/bench pages`. */
+/**
+ * scripts/bench dashboard: the cost of events for the page of a busy run, in Chromium. For headings and long lists, see
+ * `scripts/bench pages`.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
 /**
- * A step whose files are carried beside one whose files are mounted, over a workspace of many files: each step changes one.
+ * Compares a step whose files are copied in and out (detached) with one whose files are mounted, on a workspace with
+ * many files. Each step changes one file.
  *
  *   bun scripts/bench-detached.ts [--files 2000] [--steps 8] [--rounds 2]
  */
@@ -21,7 +22,7 @@ const { values } = parseArgs({
   },
 });
 const [files, steps, rounds] = [Number(values.files), Number(values.steps), Number(values.rounds)];
-/** Of a workspace of many files, both sides are looked at file by file. */
+/** With many files the bound is larger, because both sides are compared file by file. */
 const BOUND = files > 10_000 ? 2 : 1.3;
 const row = (name: string, value: string) => console.log(`${name.padEnd(46)} ${value}`);
 const docker = await dockerForTests({ ...process.env, CI: "true" });
@@ -42,7 +43,7 @@ const run: CrashRun = {
   },
 };
 
-/** Of each step but the first, in ms; and that one. */
+/** @returns the time of each step except the first, and that of the first, in ms. */
 async function measured(workspace: "mounted" | "detached"): Promise<{ first: number; later: number[] }> {
   const data = mkdtempSync(join(tmpdir(), "skep-bench-"));
   const image = await testImage(docker!);

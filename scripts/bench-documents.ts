@@ -1,5 +1,6 @@
 /**
- * Documents: 200 of them searched through HTTP, a PDF of 196 pages read, and what a bomb costs the server.
+ * Documents: searching 200 of them over HTTP, reading a PDF of 196 pages, and what a decompression bomb costs the
+ * server.
  *
  *   bun scripts/bench-documents.ts [--documents 200] [--searches 500]
  */
@@ -18,7 +19,7 @@ const { values } = parseArgs({
 });
 const [documents, searches] = [Number(values.documents), Number(values.searches)];
 
-/** Words as often as in real text: the n-th most frequent one in n, and the first of them are English's own. */
+/** Words with the frequencies of real text: the n-th most frequent word is 1 in n. The first ones are English. */
 const COMMON =
   "the of and to a in is it you that he was for on are with as i his they be at one have this from or had by not but what all were we when your can said there use an each which she do how their if will up other about out many then them these so some her would make like him into time has look two more go see no way could my than been who its now find long down day did get come made may part".split(
     " ",

@@ -1,6 +1,6 @@
 /**
- * Work done on a timer, over a year's data: how long each duty takes, and the longest stretch in which it lets the server
- * answer nothing. Each runs by itself, twice: the first time over a year that nothing was removed from, then as usual.
+ * The periodic work of a server with a year's data: how long each duty takes, and how long it blocks the server at
+ * most. Each duty runs alone and twice: first on a year from which nothing was removed, then as usual.
  *
  *   bun scripts/bench-duties.ts [--runs 10000] [--data FOLDER]
  */
@@ -16,21 +16,21 @@ import { fillFolder, fillOthers } from "./year-folder.ts";
 const { values } = parseArgs({
   options: {
     runs: { type: "string", default: "10000" },
-    /** One that is there already; it is copied. */
+    /** An existing data folder, which is copied. */
     data: { type: "string" },
   },
 });
 const DAY_MS = 86_400_000;
-/** Where the settings keep rows for ever. */
+/** The retention used where the settings would keep rows forever. */
 const OTHERWISE_DAYS = 300;
-/** What blocks the thread longer than this is marked. */
+/** A duty that blocks the thread for longer than this is marked. */
 const BOUND_MS = 5;
 
-/** How long this thread has run so far, ms: what other programs take of the machine is not in it. */
+/** Running time of this thread so far, in ms. Other programs on the machine do not count. */
 const ranMs = (): number =>
   Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
 
-/** Runs the work beside a loop that notices when it has no turn. */
+/** Runs the work beside a loop that measures how long it gets no turn. */
 async function watched(work: () => unknown): Promise<{ tookMs: number; blockedMs: number }> {
   let [last, blockedMs, done] = [ranMs(), 0, false];
   const turn = () => {

@@ -1,10 +1,12 @@
 /**
- * What an edit costs a running server of the graph: a function is added to a file, and asked for. Processor time of all its
- * processes until the answer has it, and until nothing is left to do.
+ * The cost of an edit for a running graph server: a function is added to a file, and then the server is asked for it.
+ * Measures the processor time of all its processes until the answer contains the function, and until the server has
+ * nothing left to do.
  *
  *   scripts/bench edit [--rounds N] PATH…
  *
- * A PATH is a folder of sources; it is copied. The first round, in which the server loads what it then keeps, stands apart.
+ * A PATH is a folder of sources, which is copied. The first round, in which the server loads what it then keeps, is
+ * shown apart.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
@@ -15,31 +17,31 @@ import { skepCommand } from "../src/testing/server.ts";
 import { median } from "./bench-figures.ts";
 import { copyOf, editableFiles } from "./source-copy.ts";
 
-/** A clock tick of the kernel's accounts, ms. */
+/** A clock tick of the kernel's accounting, in ms. */
 const TICK_MS = 10;
-/** What is left to do after an answer begins within this time, and a pause in it is no longer. */
+/** Remaining work after an answer begins within this time, and its pauses are shorter, in ms. */
 const QUIET_MS = 5_000;
-/** Of a processor, what a server takes that has nothing to do. */
+/** Fraction of a processor that an idle server uses. */
 const IDLE_PART = 0.08;
 
 interface Spent {
-  /** Processor time until the answer, and in all, ms. */
+  /** Processor time in ms: until the answer (`answered`), and in total (`all`). */
   answered: number;
   all: number;
-  /** Time until the answer, ms. */
+  /** Time until the answer, in ms. */
   waited: number;
-  /** Resident at the answer, MB. */
+  /** Resident memory at the answer, in MB. */
   megabytes: number;
 }
 
 interface Accounts {
-  /** Its parent's process id. */
+  /** Process id of its parent. */
   parent: number;
   ticks: number;
   pages: number;
 }
 
-/** What the kernel says of a process; the time of its ended children is in it. */
+/** The kernel's accounting of a process, including the time of its ended children. */
 function accountsOf(pid: string): Accounts | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -54,7 +56,7 @@ function accountsOf(pid: string): Accounts | undefined {
   }
 }
 
-/** Processor time and memory of a process and all below it. */
+/** Processor time and memory of a process and all its descendants. */
 function usedBy(root: number): { ms: number; megabytes: number } {
   const known = new Map<number, Accounts>();
   for (const name of readdirSync("/proc")) {
@@ -67,11 +69,13 @@ function usedBy(root: number): { ms: number; megabytes: number } {
   return { ms: sum(({ ticks }) => ticks) * TICK_MS, megabytes: (sum(({ pages }) => pages) * 4_096) / 1e6 };
 }
 
-/** Waits until a server has nothing to do. @returns what it had used when that began, and now, ms */
+/**
+ * Waits until the server is idle. @returns the processor time that it had used when the quiet began, and by now, in ms.
+ */
 async function quiet(pid: number): Promise<{ begun: number; now: number }> {
   for (let last = -1; ; await Bun.sleep(QUIET_MS)) {
     const { ms } = usedBy(pid);
-    // A server that has nothing to do still looks at its timers, and collects garbage.
+    // An idle server still checks its timers and collects garbage.
     if (last >= 0 && ms - last <= IDLE_PART * QUIET_MS) return { begun: last, now: ms };
     last = ms;
   }
@@ -91,17 +95,17 @@ async function measure(path: string, rounds: number): Promise<Spent[]> {
         await client.callTool({ name: "code_graph_context", arguments: { symbol_name: name } }, { timeout: 600_000 }),
       );
     await ask("nothing");
-    // A search, so that what searches read is kept up to date as well.
+    // Search once, so that the search index is kept up to date as well.
     await client.callTool({ name: "code_graph_query", arguments: { query: "main" } });
     const files = editableFiles(copy);
     const spent: Spent[] = [];
     for (let round = 0; round <= rounds; round++) {
       const name = `added_by_bench_${round}`;
-      // Not from when the quiet began: what an idle server takes meanwhile is not the edit's.
+      // Use the value at the end of the quiet time, because what an idle server uses does not belong to the edit.
       const { now: before } = await quiet(pid);
       files[Math.floor((files.length * (round + 1)) / (rounds + 2))]?.addFunction(name);
       const begun = performance.now();
-      // An answer that lacks it names what is near, or says that the index is older.
+      // An answer without the function names similar ones, or says that the index is older.
       while (!(await ask(name)).includes(`${name} `)) await Bun.sleep(10);
       const waited = performance.now() - begun;
       const { ms, megabytes } = usedBy(pid);

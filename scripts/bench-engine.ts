@@ -1,6 +1,6 @@
 /**
- * The engine beside what it is built on: a step beside `docker run`, a tool call beside a raw exec, and a hundred
- * executions at once.
+ * Compares the engine with what it is based on: a step with `docker run`, a tool call with a raw exec. Also runs a
+ * hundred executions at once.
  *
  *   bun scripts/bench-engine.ts [--rounds 10] [--executions 100]
  */
@@ -41,7 +41,7 @@ async function withServer(run: CrashRun, env: Record<string, string>, work: (ser
 const start = (server: TestServer, pipeline_id: string) =>
   server.request<Run>("POST", "/v1/runs", { body: { pipeline_id, task_description: "bench" } });
 
-/** Time of a step of one command beside `docker run` of it, in turns; then of tool calls beside raw execs. */
+/** Times a step with one command and `docker run` of the same command, in turns; then tool calls and raw execs. */
 async function besideDocker(): Promise<void> {
   const docker = await dockerForTests(process.env);
   if (!docker) return;
@@ -66,7 +66,7 @@ async function besideDocker(): Promise<void> {
       began = performance.now();
       const argv = ["docker", "run", "--rm", ...locked, image, "sh", "-c", "echo done"];
       if ((await Bun.spawn(argv, { stdout: "ignore" }).exited) !== 0) throw new Error("docker run failed");
-      // The first of each warms up.
+      // The first round of each only warms up.
       if (round === 0) continue;
       ours.push(took);
       bare.push(performance.now() - began);
@@ -89,7 +89,7 @@ async function besideDocker(): Promise<void> {
     const { body } = await start(server, "calls");
     await sandbox.promise;
     const [container] = await docker.containers.list([`skep.run=${body.id}`]);
-    // In the same container, at the same time: what the machine does besides hits both alike.
+    // In the same container at the same time, so that other load affects both equally.
     for (let n = 0; n < 15 && ours.length < 18; n++) {
       const began = performance.now();
       const exec = await docker.containers.exec(container!.id, { argv: ["sh", "-c", "true"], onOutput: () => {} });
@@ -104,7 +104,10 @@ async function besideDocker(): Promise<void> {
   });
 }
 
-/** All at once, ten turns each; /healthz is asked throughout, and its answer's time holds the loop's lag. */
+/**
+ * Runs all executions at once, with ten turns each. `/healthz` is requested throughout; its time includes the event
+ * loop's lag.
+ */
 async function atOnce(executions: number): Promise<void> {
   const turns = Array.from({ length: 9 }, () => ({ text: "On.", tool_calls: [{ tool: "ls", input: { path: "." } }] }));
   await withServer(oneStep("many", turns), { MAX_EXECUTIONS: String(executions) }, async (server) => {

@@ -1,6 +1,6 @@
 /**
- * Images of the names that environments propose, for machines that reach no registry of images: Debian with a language's tools.
- * What of Python's packages Debian has is installed with it, and pip takes what is there.
+ * Builds images with the names that environments propose, for machines without access to an image registry: Debian with
+ * a language's tools. Python packages that Debian has are installed from it, and pip uses these.
  */
 import {
   copyFileSync,
@@ -24,7 +24,7 @@ const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 interface Family {
   packages: readonly string[];
   env?: readonly string[];
-  /** Lays more into its root. */
+  /** Adds more files to the image's root. */
   add?(root: string, tag: string): void;
 }
 
@@ -32,7 +32,7 @@ const python =
   "python3-pip,python3-venv,python3-dev,python-is-python3,g++,flit,python3-setuptools,python3-hatchling,git,less";
 const tests = "python3-pytest,python3-hypothesis,python3-freezegun,python3-pretend,python3-tomli-w,python3-coverage";
 const FAMILIES: Readonly<Record<string, Family>> = {
-  // Beside the language, what the usual images of that name have.
+  // What the usual images of that name contain besides the language.
   node: {
     packages: ["g++", "make", "python3", "git", "libatomic1"],
     env: [`NODE_EXTRA_CA_CERTS=/${CERTIFICATES}`],
@@ -41,7 +41,7 @@ const FAMILIES: Readonly<Record<string, Family>> = {
   python: {
     packages: `${python},${tests}`.split(","),
     add(root) {
-      // Packages that build the code are those of Debian as well.
+      // Packages that pip builds use Debian's build dependencies as well.
       writeFileSync(join(root, "etc/pip.conf"), "[global]\nbreak-system-packages = true\n");
     },
     env: ["PIP_NO_BUILD_ISOLATION=0"],
@@ -51,14 +51,16 @@ const FAMILIES: Readonly<Record<string, Family>> = {
   maven: { packages: ["maven", "default-jdk-headless"] },
 };
 
-/** Makes it unless the engine has it. @returns undefined when it is there now, else why not, a sentence. */
+/**
+ * Builds the image unless the engine has it. @returns undefined if the image exists now, else why not, as a sentence.
+ */
 export async function makeImage(docker: DockerClient, name: string): Promise<string | undefined> {
   if (await docker.images.inspect(name)) return undefined;
-  // Of a registry's name, only what it ends with.
+  // Of a name with a registry, only the last part counts.
   const [language = "", tag = ""] = (name.split("/").at(-1) ?? "").split(":");
   const family = FAMILIES[language];
   if (!family) return "No image of that name is made here.";
-  // Debian has one version of a language; of Node.js, npm has all.
+  // Debian has only one version of a language. npm has all versions of Node.js.
   const made = language === "node" ? `node:${tag}` : `skep-bench-${language}:${SUITE}`;
   if (!(await docker.images.inspect(made))) await build(docker, made, family, tag);
   if (made !== name) await docker.images.tag(made, name);
@@ -70,7 +72,7 @@ async function build(docker: DockerClient, name: string, { packages, env = [], a
   try {
     const root = join(folder, "root");
     mkdirSync(join(root, "etc/ssl/certs"), { recursive: true });
-    // Where this machine's way out has a certificate of its own, the image trusts it, too.
+    // If this machine's network uses its own certificate authority, the image must trust it, too.
     if (existsSync(`/${CERTIFICATES}`)) copyFileSync(`/${CERTIFICATES}`, join(root, CERTIFICATES));
     add?.(root, tag);
     const over = join(folder, "over.tar");
@@ -84,7 +86,7 @@ async function build(docker: DockerClient, name: string, { packages, env = [], a
   }
 }
 
-/** The official program and npm, both as npm has them. */
+/** Adds the official node program and npm, both from the npm registry. */
 function addNode(root: string, tag: string): void {
   const [bin, modules] = [join(root, "usr/local/bin"), join(root, "usr/local/lib/node_modules")];
   mkdirSync(bin, { recursive: true });
@@ -92,7 +94,7 @@ function addNode(root: string, tag: string): void {
   const npm = Number(tag) >= 20 ? "10" : "8";
   run(["npm", "install", "--prefix", modules, "--ignore-scripts", `node-linux-${arch}@${tag}`, `npm@${npm}`]);
   run(["sh", "-c", 'mv "$1"/node_modules/* "$1" && rm -rf "$1"/node_modules "$1"/package*.json', "sh", modules]);
-  // Not as a link: npm installs beside the file that runs.
+  // Not a link, because npm installs beside the file that runs.
   renameSync(join(modules, `node-linux-${arch}/bin/node`), join(bin, "node"));
   for (const program of ["npm", "npx"])
     symlinkSync(`../lib/node_modules/npm/bin/${program}-cli.js`, join(bin, program));

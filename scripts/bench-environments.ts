@@ -1,11 +1,13 @@
 /**
- * Whether the tests of real repositories pass in the environment that is proposed for them, and without its set-up.
+ * Tests whether the checks of real repositories pass in the environment that is proposed for them, and without its
+ * set-up.
  *
  *   scripts/bench environments [--make-images] [--allow NETWORK] FOLDER…
  *
- * Each folder is a repository. It becomes a project of a server of its own; its check runs in the bare image, then what the
- * repository proposes is accepted as it is, set up, and checked. `--make-images` makes images that the engine lacks, of Debian.
- * `--allow` opens private addresses (`FETCH_ALLOW`), where the way to a registry has one. Prints a table in Markdown.
+ * Each folder is a repository and becomes a project of a separate server. Its check first runs in the bare image. Then
+ * the repository's proposal is accepted as it is, set up, and checked. `--make-images` builds images that the engine
+ * lacks, from Debian. `--allow` permits private addresses (`FETCH_ALLOW`), for networks that reach a registry through
+ * one. Prints a Markdown table.
  */
 import { loadavg } from "node:os";
 import { basename, resolve } from "node:path";
@@ -72,7 +74,7 @@ async function rowOf(folder: string): Promise<string> {
   const proposed = [title, image ?? "", code(setup), code(check)];
   if (!proposal || image === undefined || check === "")
     return line([...proposed, "", "no", "", "nothing that runs tests is proposed"]);
-  // Over a connection of its own: between two of them, minutes pass.
+  // Open a new connection each time, because minutes pass between two uses.
   const engine = await dockerForTests(process.env);
   const lack = values["make-images"] && engine ? await makeImage(engine, image) : undefined;
   if (lack !== undefined) return line([...proposed, "", "no", "", lack]);
@@ -93,7 +95,7 @@ async function createProject(name: string, repository: string): Promise<Project>
   return project;
 }
 
-/** Of an environment that is accepted, set up and checked. */
+/** The outcome of an environment that is accepted, set up and checked. */
 async function outcomeOf({ id, name }: Project, environment: object): Promise<Outcome> {
   await ask("PUT", `/v1/projects/${id}/environment`, environment);
   const start = performance.now();
@@ -106,7 +108,7 @@ async function outcomeOf({ id, name }: Project, environment: object): Promise<Ou
   return { passed: false, seconds, why: `${last?.state === "failed" ? "set-up" : "check"}: ${reasonIn(log)}` };
 }
 
-/** The line that most likely names the cause. */
+/** The line of a log that most likely names the cause. */
 function reasonIn(log: string): string {
   const lines = log.split("\n").map((one) => one.trim());
   const wanted = lines.findLast((one) => one.startsWith("[It wanted to reach"));

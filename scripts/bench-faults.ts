@@ -1,5 +1,6 @@
 /**
- * Faults around a server at random points of runs (`src/testing/crash/fault-campaign.ts`). Each run must end as an undisturbed one.
+ * Faults around a server at random points of runs (`src/testing/crash/fault-campaign.ts`). Each run must end like an
+ * undisturbed one.
  *
  *   scripts/bench faults [--points 30] [--rooms process,provider,docker] [--seed N]
  */

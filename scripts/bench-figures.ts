@@ -1,4 +1,4 @@
-/** Figures that benchmarks share. */
+/** Statistics that the benchmarks share. */
 import { readFileSync } from "node:fs";
 
 /** The p-th quantile (0–1) by nearest rank. */
@@ -11,7 +11,7 @@ export const median = (values: readonly number[]): number => quantile(values, 0.
 
 const TICKS_PER_SECOND = 100;
 
-/** Processor time that a process has used so far, ms: other work of the machine does not count in it. Linux only. */
+/** Processor time of a process so far, in ms. Other work on the machine does not count. Linux only. */
 export function processorMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
   return ((Number(fields[11]) + Number(fields[12])) * 1_000) / TICKS_PER_SECOND;

@@ -1,8 +1,9 @@
 /**
- * Calls of an external agent through the model gateway, with budgets and rows, beside calls of the same provider
- * without anything between. Turn about, in one run: short replies for the time; for the throughput many replies at once at
- * the pace of a quick provider, and one at a time as fast as the machine can. Provider, client and whatever is between share the
- * machine, so that any hop slows a reply at full speed: nginx, which passes on what it does not read, shows by how much.
+ * Compares an external agent's calls through the model gateway, with budgets and rows, with calls to the same provider
+ * directly. They alternate within one run. Short replies measure the time. The throughput is measured with many replies
+ * at once at the pace of a fast provider, and with one at a time as fast as the machine can. Provider, client and
+ * everything between them share the machine, so any hop slows a reply at full speed. nginx, which forwards without
+ * reading, shows by how much.
  *   scripts/bench gateway [CALLS [PARALLEL]]
  */
 import { join, resolve } from "node:path";
@@ -16,7 +17,7 @@ const CALLS = Number(process.argv[2] ?? 200);
 const LONG_CALLS = Math.max(5, Math.floor(CALLS / 20));
 const PARALLEL = Number(process.argv[3] ?? 16);
 const PACED_CALLS = 4;
-/** Tokens of a reply at a provider's pace, and the time between two: 200 a second. */
+/** Tokens of a paced reply, and the time between two of them in ms: 200 tokens a second. */
 const PACED_TOKENS = 400;
 const TOKEN_MS = 5;
 const WARM_CALLS = 10;
@@ -33,7 +34,7 @@ const PACED_REPLY = {
 interface Figures {
   through: number[];
   beside: number[];
-  /** Through nginx. */
+  /** Times through nginx. */
   hop: number[];
   bytes: number;
 }
@@ -81,7 +82,7 @@ try {
     `  nginx         ${rate(hop)}: ${(hop / quick).toFixed(3)} of the time; its processor time ${aMegabyte(long.hopProcessor)}. The gateway takes ${(slow / hop).toFixed(3)} of nginx's time`,
   );
   metered.models.next({ kind: "reply", reply: PACED_REPLY, frameMs: TOKEN_MS });
-  // Each by an agent of its own: one agent works on few things at once.
+  // Each call has its own agent, because one agent works on few things at once.
   const paced = await Promise.all(Array.from({ length: PARALLEL }, () => pipelineOf(PACED_CALLS, 1)));
   const all = await Promise.all(paced.map(figuresOf));
   const held = median(all.flatMap(({ through }) => through));

@@ -1,14 +1,15 @@
 /**
- * The code graph on real source: an index from nothing, of nothing new and of one changed file beside the bare parse of the
- * same files, memory, and the latency of questions through the HTTP API while the server is idle and while it indexes.
+ * The code graph on real source. An index from nothing, without changes, and after one changed file is compared with
+ * only parsing the same files. Also measures memory, and the latency of questions over the HTTP API while the server is
+ * idle and while it indexes.
  *
  *   scripts/bench graph [--rounds N] [--peers] [--no-questions] [PATH…]
  *
- * A PATH is a folder of sources; one that holds unpacked Debian source packages (folders with debian/control) stands for
- * each of them. Default: package sources in node_modules. Questions are asked about the last one.
+ * A PATH is a folder of sources. A folder of unpacked Debian source packages (folders with debian/control) stands for
+ * each of these. Default: package sources in node_modules. Questions are asked about the last PATH.
  *
- * Beside it, in the same run: universal-ctags and ripgrep where they are installed. They do less (names, and text); they
- * say how fast this machine is. With --peers, programs that make a graph of code too (graph-peers.ts).
+ * The same run also measures universal-ctags and ripgrep, if they are installed. They do less (names, and text), but
+ * show how fast this machine is. With --peers, it also measures other programs that build code graphs (graph-peers.ts).
  */
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
@@ -27,19 +28,19 @@ const megabytes = ({ peaks }: Runs) => {
   return `${highest("megabytes")} (${highest("megabytesOnce")})`;
 };
 
-/** What was measured of one program on one folder, a run each round. */
+/** The measurements of one program on one folder, one per round. */
 class Runs {
   readonly cold: Ran[] = [];
   readonly edited: Ran[] = [];
   readonly same: Ran[] = [];
-  /** Of an index from nothing, in runs whose time is not taken. */
+  /** Memory peaks of an index from nothing, in separate runs whose time is not measured. */
   readonly peaks: Peak[] = [];
 }
 
 interface Measured {
   files: number;
   skep: Runs;
-  /** One empty line more. */
+  /** Updates after one empty line was added. */
   line: Ran[];
   parse: Ran[];
   ctags: Ran[];
@@ -49,7 +50,7 @@ interface Measured {
   problems: string[];
 }
 
-/** Cold, with nothing changed, and with a function added to a file. */
+/** Measures an index from nothing, an update without changes, and an update after a function was added. */
 async function round(runs: Runs, peer: Peer, copy: string, file: Editable, name: string): Promise<void> {
   peer.forget(copy);
   runs.peaks.push(await watchMemory(peer.index(copy)));
@@ -100,14 +101,14 @@ async function measure(path: string, rounds: number, peers: readonly Peer[], fol
       measured.ctags.push(await run({ command: ["ctags", "-R", "-f", "/dev/null", "."], cwd: copy }));
     if (present("rg"))
       measured.ripgrep.push(await run({ command: ["rg", "-c", "function|def |class ", "."], cwd: copy }));
-    // In turns with the others, so that what else the machine does meets all alike.
+    // Takes turns with the other programs, so that other load on the machine affects all equally.
     await peersRound(path, peers, folder, `added_by_bench_${at}`, measured);
   }
   measured.files = (JSON.parse(measured.skep.cold[0]!.stdout) as { report: { files: number } }).report.files;
   return measured;
 }
 
-/** A round of each peer, on copies of their own. One that fails is out of the folder's table, and reported. */
+/** Runs a round of each peer on its own copy. A peer that fails is removed from the folder's table and reported. */
 async function peersRound(path: string, peers: readonly Peer[], folder: string, name: string, measured: Measured) {
   for (const peer of peers) {
     if (measured.failed.has(peer)) continue;
@@ -123,13 +124,13 @@ async function peersRound(path: string, peers: readonly Peer[], folder: string, 
   }
 }
 
-/** Wall time of the parse alone, without the start of its process. */
+/** Wall time of the parsing alone, without starting the process. */
 async function bareParse(copy: string): Promise<Ran> {
   const ran = await run({ command: [process.execPath, join(import.meta.dir, "bare-parse.ts"), copy], cwd: copy });
   return { ...ran, seconds: (JSON.parse(ran.stdout) as { seconds: number }).seconds };
 }
 
-/** An index that missed the edit would be fast: the added function must be in the graph, and call. */
+/** An index that missed the edit would be fast, so check that the graph contains the added function and its call. */
 async function assertCalls(graph: (...args: string[]) => Command, copy: string, name: string): Promise<void> {
   const found = JSON.parse((await run(graph("context", copy, name))).stdout) as {
     callees?: unknown[];

@@ -1,5 +1,5 @@
 /**
- * What 1,000 runs leave, and what of it is left after they were deleted: rows, bytes, files, loose objects.
+ * What 1,000 runs leave behind, and what remains of it after they were deleted: rows, bytes, files, loose objects.
  * `bun scripts/bench-history.ts [runs]`, with SKEP_BINARY.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -39,7 +39,7 @@ const project = await call("POST", "/v1/projects", { name: "measured", repositor
 while ((await call<{ workspace: { state: string } }>("GET", `/v1/projects/${project.id}`)).workspace.state !== "ready")
   await Bun.sleep(100);
 
-/** Files below a folder, and their bytes. */
+/** Number of files below a folder, and their size in bytes. */
 function filesBelow(folder: string): { files: number; bytes: number } {
   const found = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory());
   const bytes = found.map(
@@ -93,7 +93,7 @@ const old = new Database(join(server.data, "skep.db"));
 old.exec("UPDATE runs SET finished_at = '2020-01-01T00:00:00.000Z'");
 old.close();
 server = await startServer({ data: server.data });
-// What others wait while it deletes: requests one after another.
+// Measure how long other requests take during the deletion, one after another.
 const waits: number[] = [];
 let isOver = false;
 const watch = (async () => {

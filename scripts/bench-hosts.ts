@@ -1,9 +1,10 @@
 /**
- * Many executions over three engines, one of them over SSH, of which one is killed while work is on it: all end, none twice.
+ * Many executions on three engines, one of them over SSH. One engine is killed while work is on it. All executions must
+ * end, and none twice.
  *
  *   bun scripts/bench-hosts.ts [--runs 50] [--slots 8]
  *
- * Needs root, dockerd, sshd and the engine of this machine.
+ * Needs root, dockerd, sshd and this machine's engine.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
@@ -34,7 +35,7 @@ const data = mkdtempSync(join(tmpdir(), "skep-bench-"));
 const [far, doomed] = await Promise.all([startEngine(), startEngine()]);
 const ssh = openSshHost();
 const calls = (tool: string, input: object) => ({ tool_calls: [{ tool, input }] });
-// On the engine that dies it waits for the end. Each other command says that it was there, once.
+// On the engine that will be killed, the command waits for that. Elsewhere, each command records that it ran, once.
 const command = `grep -q ${doomed.mark} /proc/self/mountinfo && { echo doomed; sleep 3600; }; echo once >> made`;
 const rest = "[ -e made ] || echo once >> made; echo over >> made";
 const script = [

@@ -1,8 +1,9 @@
 /**
- * Reading over HTTP with a year's data: 10,000 finished runs with all that belongs to them, made of real ones, and 250
- * projects' tasks, chats, notes, documents, routines and tool servers made over HTTP. Twenty runs of a list beside a
- * bare Elysia route that answers the same bytes, in turns, by rate and by processor time, also while the shown runs are
- * changed so many times a second; then every GET, one at a time.
+ * Reads over HTTP with a year's data: 10,000 finished runs with all that belongs to them, copied from real ones, and
+ * 250 projects' tasks, chats, notes, documents, routines and tool servers, created over HTTP. First compares a list of
+ * twenty runs with a bare Elysia route that answers the same bytes. Both are measured in turns, by rate and by
+ * processor time, and also while the shown runs are changed many times a second. Then measures every GET, one at a
+ * time.
  *
  *   bun scripts/bench-http.ts [--runs 10000] [--rounds 5] [--requests 100] [--writes 100] [--only /v1/search]
  */
@@ -24,7 +25,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "5" },
     requests: { type: "string", default: "100" },
     writes: { type: "string", default: "100" },
-    /** Measures only the GETs whose path holds this, and not the list beside a bare route. */
+    /** Measures only the GETs whose path contains this text, and not the list beside a bare route. */
     only: { type: "string" },
     bare: { type: "string" },
   },
@@ -32,11 +33,11 @@ const { values } = parseArgs({
 const SECONDS = 2;
 const CONNECTIONS = 16;
 const LIST = "/v1/runs?limit=20";
-/** The bare route does not compress. */
+/** The bare route does not compress, so ours must not, either. */
 const PLAIN = { "Accept-Encoding": "identity" };
 const row = (name: string, value: string) => console.log(`${name.padEnd(46)} ${value}`);
 
-/** Real runs of the shipped `hello`, then as many of them as a year has. */
+/** Makes real runs of the shipped pipeline `hello`, then copies them until there are as many as in a year. */
 async function year(data: string): Promise<void> {
   const runs = Number(values.runs);
   const { rows, tookMs } = await fillFolder(data, runs);
@@ -50,7 +51,7 @@ async function year(data: string): Promise<void> {
   row("database for each run", `${kilobytes.toFixed(1)} kB (made in ${(tookMs / 1_000).toFixed(0)} s)`);
 }
 
-/** Ours and theirs by what the servers work for one request: what the client and other programs take is not in it. */
+/** Processor time that a server uses for one request. The client and other programs do not count. */
 async function costOf(pid: number, url: string): Promise<number> {
   const before = processorMs(pid);
   const answered = (await rate(url)) * SECONDS;
@@ -73,8 +74,8 @@ async function rate(url: string): Promise<number> {
 }
 
 /**
- * Changes the runs that the list shows, one after the other, `writes` times a second. From here and not by the server,
- * which then has to read its pages again too. @returns what ends it.
+ * Changes the runs that the list shows, one after another, `writes` times a second. This process does it rather than
+ * the server, which then has to read its pages again as well. @returns a function that stops it.
  */
 function changing(server: TestServer, ids: readonly string[], writes: number): () => void {
   const db = new Database(databasePath(server.data));
@@ -89,7 +90,7 @@ function changing(server: TestServer, ids: readonly string[], writes: number): (
   };
 }
 
-/** The list beside a process that has its answer at hand. */
+/** Compares the list with a process that has the same answer ready. */
 async function besideBare(server: TestServer): Promise<void> {
   const { body } = await server.request<{ items: { id: string }[] }>("GET", LIST);
   const child = Bun.spawn([process.execPath, import.meta.path, "--bare", JSON.stringify(body)], { stdout: "pipe" });

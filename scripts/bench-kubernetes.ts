@@ -1,6 +1,6 @@
 /**
- * A step of a run whose agent works in a Pod, beside `kubectl run` and `kubectl exec` of the same command in the same image, in turns.
- * It needs a cluster: scripts/test-kubernetes brings a real one up and calls this.
+ * Compares a step whose agent works in a Pod with `kubectl run` and `kubectl exec` of the same command in the same
+ * image, in turns. It needs a cluster: scripts/test-kubernetes starts a real one and calls this.
  *
  *   scripts/test-kubernetes scripts/bench kubernetes [--steps 6] [--rounds 3]
  */
@@ -50,7 +50,10 @@ const run: CrashRun = {
   },
 };
 
-/** Of each step in ms, from the moment that it can begin to its end; the first also tries whether the network is closed. */
+/**
+ * Times of the steps in ms, from when each could begin until its end. The first step also tests whether the network is
+ * closed.
+ */
 async function stepsOf(): Promise<{ first: number; later: number[] }> {
   const data = mkdtempSync(join(tmpdir(), "skep-bench-"));
   const env = { SANDBOX: "kubernetes", KUBERNETES_CONFIG: kubeconfig!, AGENT_IMAGE: image, RATE_LIMIT: "0" };
@@ -72,7 +75,7 @@ async function kubectl(...args: string[]): Promise<void> {
   if ((await child.exited) !== 0) throw new Error(`kubectl ${args[0]}: ${said}`);
 }
 
-/** The same by hand: a Pod, until it can be entered, and a command in it. */
+/** The same by hand: creates a Pod, waits until it can be entered, and runs a command in it. */
 async function byHand(name: string): Promise<number> {
   const begun = performance.now();
   const how = ["--restart=Never", "--image-pull-policy=IfNotPresent"];

@@ -1,6 +1,7 @@
 /**
- * Lists that are made of files, in a large team's folder: how long each takes when its files are new and when they are known,
- * and how long others wait meanwhile, by the processor time of the server's main thread. Other lists are in `scripts/bench http`.
+ * Lists that are built from files, in a large team's folder: how long each takes when its files are new and when they
+ * are known, and how long others wait meanwhile, by the processor time of the server's main thread. For other lists,
+ * see `scripts/bench http`.
  *   scripts/bench lists [--skills 3000] [--agents 1000] [--pipelines 1000] [--entries 5000]
  */
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -17,7 +18,7 @@ const { values } = parseArgs({
     entries: { type: "string", default: "5000" },
   },
 });
-/** Of known files; the one that others waited for the longest is shown. */
+/** How often a list of known files is read. The read for which others waited longest is shown. */
 const READS = 5;
 const WORDS = "How it is done, in some words that a list does not show. ".repeat(20);
 
@@ -43,9 +44,9 @@ each(values.entries, (n) => write(`vaults/a0/e${n}.md`, `---\ntitle: Entry ${n}\
 
 interface Read {
   tookMs: number;
-  /** Of the main thread, the neighbor's requests included. */
+  /** Processor time of the main thread, including the neighbor's requests. */
   workMs: number;
-  /** The longest that a neighbor waited. */
+  /** The longest time that a neighbor waited. */
   waitMs: number;
 }
 async function read(path: string): Promise<Read> {

@@ -1,7 +1,7 @@
 /**
- * Log-ins beside other work: 50 a second for a minute, each from an address of its own, while other callers ask at a
- * steady rate. Requests are sent by the clock, whether the last one was answered or not, and timed from when they were
- * due, so that a stall counts in full. Client and server share this machine.
+ * Log-ins beside other work: 50 a second for a minute, each from a different address, while other callers send requests
+ * at a steady rate. Requests are sent by the clock, whether or not the last one was answered. They are timed from when
+ * they were due, so that a stall counts in full. Client and server share this machine.
  *   scripts/bench logins [SECONDS [LOG-INS A SECOND]]
  */
 import { type Account, elsewhere, logIn, PASSWORD, setupAdmin } from "../src/testing/accounts.ts";
@@ -12,7 +12,7 @@ const SECONDS = Number(process.argv[2] ?? 60);
 const LOGINS_PER_SECOND = Number(process.argv[3] ?? 50);
 const OTHERS_PER_SECOND = 100;
 const BASELINE_SECONDS = Math.min(20, SECONDS);
-/** So many that no log-in pushes out a session that the others use: a user keeps 100. */
+/** A user keeps 100 sessions. With so many users, no log-in removes a session that the other callers use. */
 const USERS = 60;
 const BOUND_MS = 100;
 
@@ -21,7 +21,7 @@ interface Measured {
   statuses: Map<number, number>;
 }
 
-/** Sends by the clock until the end, then waits for the last answer. `send` resolves to the status. */
+/** Sends requests by the clock until the end, then waits for the last answer. `send` resolves to the status. */
 async function steadily(perSecond: number, seconds: number, send: (n: number) => Promise<number>): Promise<Measured> {
   const measured: Measured = { ms: [], statuses: new Map() };
   const began = performance.now();

@@ -1,6 +1,6 @@
 /**
- * A call of a tool whose server runs in a container: through this product's connection, its result quoted and masked,
- * beside the protocol library's own client over `docker run -i` of the same image. Turn about, one call at a time.
+ * Compares a tool call to a server in a container through our connection, which quotes and masks the result, with one
+ * through the protocol library's own client over `docker run -i` of the same image. They alternate, one call at a time.
  *   scripts/bench mcp [CALLS]
  */
 import { mkdtempSync, rmSync } from "node:fs";

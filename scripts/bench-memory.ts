@@ -1,6 +1,6 @@
 /**
- * Memory: thousands of entries written as files, indexed at the start, and searched through HTTP; and how often the right
- * one is among the first five, on questions about a text in the public domain.
+ * Memory: thousands of entries written as files, indexed at the start, and searched over HTTP. Also measures how often
+ * the right entry is among the first five, for questions about a text in the public domain.
  *
  *   bun scripts/bench-memory.ts [--entries 5000] [--searches 500]
  */
@@ -19,7 +19,7 @@ const { values } = parseArgs({
 });
 const [entries, searches] = [Number(values.entries), Number(values.searches)];
 
-/** Words as often as in real text: the n-th most frequent one in n. */
+/** Words with the frequencies of real text: the n-th most frequent word is 1 in n. */
 const VOCABULARY = Array.from({ length: 20_000 }, (_, n) => `w${(n * 7_919).toString(36)}`);
 let seed = 1;
 const random = () => {
@@ -29,7 +29,10 @@ const random = () => {
 const word = () => VOCABULARY[Math.floor(VOCABULARY.length ** random()) - 1]!;
 const words = (n: number) => Array.from({ length: n }, word).join(" ");
 
-/** How often the right passage is among the first five: of the server, and of plainer indexes over the same text. */
+/**
+ * How often the right passage is among the first five results: of the server, and of simpler indexes over the same
+ * text.
+ */
 async function recall(): Promise<void> {
   const among = (found: readonly string[], title: string) => found.slice(0, 5).includes(title);
   const asked = PASSAGES.flatMap(({ title, questions }) => questions.map((question) => ({ title, question })));

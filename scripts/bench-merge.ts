@@ -1,7 +1,7 @@
 /**
- * Merging runs of a repository of 2,000 files beside plain `git merge` of the same branches in a clone of it: the whole
- * request, with the branch moved and the project's folder brought to it. And what a step of such a project costs more
- * because its agent is given git.
+ * Compares merging runs of a repository with 2,000 files with plain `git merge` of the same branches in a clone. The
+ * whole request is measured, including moving the branch and updating the project's folder. Also measures what a step
+ * of such a project costs more because its agent has git.
  *
  *   scripts/bench merge [--files 2000] [--rounds 9]
  */
@@ -54,7 +54,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - begun;
 }
 
-/** Runs whose command changes files of their own, none merged yet. */
+/** Creates runs whose commands change different files, none of them merged yet. */
 async function changedRuns(server: TestServer, project: Project): Promise<Run[]> {
   const runs: Run[] = [];
   for (let round = 0; round < ROUNDS; round++) {

@@ -1,6 +1,6 @@
 /**
- * Pages with a year's data and long lists, in Chromium: how soon their headings are there, and the longest task of what a
- * person does with them, by the processor time of the page's main thread.
+ * Pages with a year's data and long lists, in Chromium: how soon their headings appear, and the longest task caused by
+ * what a person does with them, by the processor time of the page's main thread.
  *   scripts/bench pages [--runs 10000] [--rows 1000] [--steps 200] [--files 2000]
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -47,7 +47,7 @@ const say = (what: string, tasks: number[]) =>
     `${what.padEnd(44)} longest task ${tasks[0] ?? 0} ms, ${tasks.filter((ms) => ms > LONG_MS).length} over ${LONG_MS} ms`,
   );
 
-/** With an empty cache, as on a first visit. */
+/** When the heading appears with an empty cache, as on a first visit. */
 async function headingAt(browser: Browser, url: string): Promise<number> {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -60,7 +60,7 @@ async function headingAt(browser: Browser, url: string): Promise<number> {
 }
 
 async function headings(browser: Browser, server: TestServer): Promise<void> {
-  // Not counted: the browser's own start.
+  // The first page is not counted, because it includes the browser's start.
   await headingAt(browser, server.url);
   for (const path of PAGES) {
     const times: number[] = [];
@@ -72,14 +72,17 @@ async function headings(browser: Browser, server: TestServer): Promise<void> {
 interface Long {
   what: string;
   path: string;
-  /** One of the rows. */
+  /** Selector of a row. */
   row: string;
-  /** The button that gives further rows. */
+  /** Name of the button that loads further rows. */
   more?: string;
   keys?: string[];
 }
 
-/** Opens a page, grows its list until it has `ROWS` rows or no more, presses keys in it, and goes through all of it. */
+/**
+ * Opens a page, loads more until its list has `ROWS` rows or no more exist, presses keys in it, and scrolls through all
+ * of it.
+ */
 async function use(browser: Browser, url: string, { what, path, row, more, keys = LIST_KEYS }: Long): Promise<void> {
   const page = await browser.newPage();
   say(
@@ -99,7 +102,7 @@ async function use(browser: Browser, url: string, { what, path, row, more, keys 
     await drawn(page, row);
   };
   while (more && rows < ROWS) {
-    // Found before it is measured: to find it by its name, the test reads the names of all buttons in the page.
+    // Find the button before the measurement: finding it by name makes the test read the names of all buttons.
     const [handle] = await page.getByRole("button", { name: more }).elementHandles();
     if (!handle) break;
     tasks.push(...(await tasksOf(browser, page, () => growBy(handle))));
@@ -121,7 +124,7 @@ async function use(browser: Browser, url: string, { what, path, row, more, keys 
   await page.close();
 }
 
-/** A list draws its rows a slice in each frame. */
+/** Waits until no new rows appear, because a list renders its rows in slices, one per frame. */
 async function drawn(page: Page, row: string): Promise<void> {
   for (let before = -1, now = 0; before !== now; ) {
     before = now;
@@ -130,7 +133,7 @@ async function drawn(page: Page, row: string): Promise<void> {
   }
 }
 
-/** By a window's height in each frame. */
+/** Scrolls by a window's height in each frame. */
 const scroll = (page: Page): Promise<unknown> =>
   page.evaluate(`new Promise((done) => {
     scrollTo(0, document.documentElement.scrollHeight);
@@ -141,7 +144,7 @@ const scroll = (page: Page): Promise<unknown> =>
     });
   })`);
 
-/** As many entries as a year with many administrators leaves. */
+/** Writes as many audit entries as many administrators cause in a year. */
 function fillAudit(data: string): void {
   const db = new Database(join(data, "skep.db"));
   const insert = db.prepare("INSERT INTO audit (id, at, actor, action, subject, data) VALUES (?, ?, ?, ?, ?, ?)");
@@ -152,7 +155,7 @@ function fillAudit(data: string): void {
   db.close();
 }
 
-/** A run of that many commands, all of which have ended. */
+/** Creates a run with that many commands and waits until all have ended. */
 async function manySteps(server: TestServer): Promise<string> {
   const steps = Array.from({ length: Number(values.steps) }, (_, at) => ({ id: `s${at}`, run: "true", needs: [] }));
   const pipeline = await server.request("POST", "/v1/pipelines", { body: { id: "many", name: "Many", steps } });

@@ -1,5 +1,5 @@
 /**
- * A day of work over many hosts that are lost and drained, in simulated time, with the placement that the server uses.
+ * A simulated day of work on many hosts that fail and are drained, with the server's own placement.
  *
  *   bun scripts/bench-placement.ts [--hosts 50] [--slots 4] [--executions 10000] [--losses 100] [--drains 20] [--seed 7]
  */

@@ -1,11 +1,13 @@
 /**
- * A server under the same mixed work in each round, while its clock goes forward between the rounds, so that retention, plans
- * and backups come due. Measures it at rest after each round, and says what grows without end. Exit code 1 if something does.
+ * A server under the same mixed work in each round. Its clock jumps forward between the rounds, so that retention,
+ * schedules and backups come due. It is measured at rest after each round, and measures that grow without end are
+ * reported. The exit code is then 1.
  *
  *   scripts/bench soak [--rounds 60] [--hours 2880] [--minutes N]
  *
- * `--hours` are those of the server's clock over all rounds; `--minutes` ends it earlier by the real one. Needs no container
- * engine: commands of agents run in the process sandbox, the scripted model answers. Needs libfaketime (Debian's faketime).
+ * `--hours` is the time on the server's clock over all rounds; `--minutes` limits the real time. Needs no container
+ * engine: agents' commands run in the process sandbox, and the scripted model answers. Needs libfaketime (Debian's
+ * faketime).
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
@@ -24,7 +26,7 @@ const { values } = parseArgs({
     minutes: { type: "string" },
   },
 });
-/** Ends the program where it is no such number. */
+/** Parses a number; ends the program if it is invalid. */
 function numberOf(name: keyof typeof values, least: number): number {
   const value = Number(values[name] ?? Number.POSITIVE_INFINITY);
   if (value >= least) return value;
@@ -35,7 +37,7 @@ const ROUNDS = numberOf("rounds", 4 * FEWEST_POINTS);
 const HOURS = numberOf("hours", 1);
 const ENDS_AT = performance.now() + numberOf("minutes", 0.5) * 60_000;
 let isInterrupted = false;
-// The round is finished, so that everything is removed; what there is by then is reported.
+// The current round is finished, so that everything is removed. What was measured by then is reported.
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.once(signal, () => {
     isInterrupted = true;
@@ -43,18 +45,18 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
 
 const HOUR_S = 3_600;
 const SHOWN = 10;
-/** Measured as well, and not the server's. */
+/** Also measured, but it is a property of the machine, not of the server. */
 const LOAD = "load";
 const FAKETIME = ["x86_64", "aarch64"].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`);
 
 interface Rule extends Bound {
-  /** Names of measures. */
+  /** Pattern for the names of measures. */
   of: RegExp;
-  /** Simulated hours before it can be steady: what is kept for days first has to get old. */
+  /** Simulated hours until the measure can be steady: what is kept for days must first get old. */
   settlesAfterHours?: number;
-  /** What the machine's other work slows down. */
+  /** Whether other load on the machine affects the measure. */
   isOfClock?: true;
-  /** What no setting ends: why, and by how much it may grow in one round. */
+  /** Growth that no setting ends: why, and by how much the measure may grow in each round. */
   kept?: { why: string; perRound: number };
 }
 const KEPT_HOURS = 3 * 24;
@@ -67,20 +69,21 @@ const kept = (of: RegExp, perRound: number, why: string): Rule => ({
 });
 const SUMS = "sums stay";
 /**
- * The first that fits holds. Rows and entries may grow by one in ten rounds besides. A round falls into two days and two hours
- * at most, since the clock goes on in it once.
+ * The first rule that matches applies. In addition, rows and entries may grow by one in ten rounds. A round covers at
+ * most two days and two hours, since the clock jumps once in it.
  */
 const RULES: Rule[] = [
-  // Three agents, one model.
+  // Two days, three agents, one model.
   kept(/^rows usage_days$/, 6, SUMS),
-  // With the project and without one.
+  // Two days, with the project and without one.
   kept(/^rows usage_projects$/, 4, SUMS),
   kept(/^rows usage_hours$/, 2, SUMS),
   kept(/^rows run_days$/, 2, SUMS),
-  // A round has five changes by people; the agent's own go with its chat.
+  // A round has five changes by people. Those of agents are deleted with their chat.
   kept(/^rows memory_versions$/, 5, "earlier texts stay for undo"),
   kept(/^rows memory_scores$/, 1, "those of deleted entries stay for undo"),
-  // The first two characters of a digest: 256 at most. Files are found by their bytes.
+  // Folders are named by the first two characters of a digest, so there are at most 256. Files are found by their
+  // content.
   { of: /^entries uploads$/, part: 0, least: 256 },
   { of: /^memory MB$/, part: 0.1, least: 8 },
   { of: /^(descriptors|threads|processes below it)$/, part: 0.05, least: 3 },
@@ -118,7 +121,7 @@ function report(points: readonly Measures[]): number {
     const isConstant = points.slice(warm).every((point) => point[name] === points[warm]![name]);
     if (unjudged === undefined) judged++;
     if (unjudged === undefined && isGrowing) growing++;
-    // Tables that nothing here writes to are judged and not shown.
+    // Tables to which nothing here writes are judged, but not shown.
     if (isConstant && !isGrowing) continue;
     const shown = at
       .filter((n) => n >= warm)
@@ -131,7 +134,7 @@ function report(points: readonly Measures[]): number {
   return growing;
 }
 
-/** Why a measure cannot be judged; undefined when it can. */
+/** Why a measure cannot be judged; undefined if it can. */
 function whyNot(rule: Rule, points: readonly Measures[]): string | undefined {
   const hours = (points.length * HOURS) / ROUNDS;
   if (hours / 2 < (rule.settlesAfterHours ?? 0)) return "not judged: --hours are too few";
@@ -145,7 +148,7 @@ async function rounds(server: TestServer, soak: Soak, clock: string, temporary: 
     const began = performance.now();
     const { listMs, runMs } = await soak.round(n);
     const alone = await soak.alone();
-    // A jump of both clocks, as after a machine's sleep: what runs by a timer comes due, too.
+    // Both clocks jump, as after a machine's sleep, so that timers come due, too.
     writeFileSync(clock, `+${Math.round(((n + 1) * HOURS * HOUR_S) / ROUNDS)}\n`);
     await Bun.sleep(300);
     await soak.rest();

@@ -1,7 +1,8 @@
 /**
- * How long others wait at most, by the processor time of the server's main thread, while tools, tool servers, requests and
- * features work on input made to be slow: the cases of `src/testing/attacks/stall*.test.ts` with their exact bounds, which
- * the tests multiply by ten. Prints each case, the longest first; fails when one is over its bound.
+ * How long others wait at most while tools, tool servers, requests and features work on input that is meant to be slow,
+ * by the processor time of the server's main thread. The cases are those of `src/testing/attacks/stall*.test.ts` with
+ * their exact bounds, which the tests multiply by ten. Prints each case, the longest first; fails if one exceeds its
+ * bound.
  *   scripts/bench stalls [FILTER]
  */
 const FILES = ["stall", "stall-features", "stall-many", "stall-outside"].map(

@@ -1,6 +1,7 @@
 /**
- * Start to the first healthy answer over a new folder, the same again and one with a year's runs, by wall and by
- * processor time; memory and processor time of a server with nothing to do; size of the executable.
+ * The start of a server: the time to the first healthy answer on a new folder, on the same folder again, and on one
+ * with a year's runs, as wall and processor time. Also memory and processor time of an idle server, and the size of the
+ * executable.
  *
  *   bun scripts/bench-start.ts [--times 7] [--runs 10000] [--idle 60]    runs 0: no year's folder; idle in seconds
  */
@@ -22,18 +23,18 @@ const { values } = parseArgs({
 const TIMES = Number(values.times);
 const RUNS = Number(values.runs);
 const IDLE_SECONDS = Number(values.idle);
-/** By then the first round of the periodic work is over. */
+/** After this time, in ms, the first round of periodic work is over. */
 const SETTLED_MS = 20_000;
 const binary = skepCommand()[0]!;
 
 interface Started {
   wallMs: number;
   cpuMs: number;
-  /** Processor time when the first list has been answered, too. */
+  /** Processor time until the first list has been answered as well. */
   withListMs: number;
 }
 
-/** Processor time of the threads that a process has now, in ms. */
+/** Processor time of the process's current threads, in ms. */
 function cpuOf(pid: number): number {
   const nanoseconds = readdirSync(`/proc/${pid}/task`).map((thread) => {
     const text = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8");
@@ -42,14 +43,14 @@ function cpuOf(pid: number): number {
   return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e6;
 }
 
-/** Processor time of a process so far, threads that have ended included, in ms: to 10 ms. */
+/** Processor time of a process so far, including ended threads, in ms with a resolution of 10 ms. */
 function wholeCpuOf(pid: number): number {
-  // A name may hold spaces and brackets: fields count from the last bracket.
+  // The name may contain spaces and brackets, so count the fields from the last bracket.
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\)/s, "").trim().split(" ");
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** A start over this folder, to the first answer of /healthz and then of /v1/runs. */
+/** Starts a server on this folder and waits for the first answer of /healthz and then of /v1/runs. */
 async function start(data: string): Promise<Started> {
   const began = performance.now();
   const server = await startServer({ data });
@@ -68,7 +69,7 @@ async function bareProcess(): Promise<number> {
   return performance.now() - began;
 }
 
-/** Memory, and processor time of `IDLE_SECONDS`, of a server that is left alone. */
+/** Memory of an idle server, and its processor time during `IDLE_SECONDS`. */
 async function idle(server: TestServer): Promise<string> {
   await Bun.sleep(SETTLED_MS);
   const before = wholeCpuOf(server.pid);

@@ -1,12 +1,12 @@
-/** A run of a pipeline, and how long each of its steps took, for the benches of sandboxes. */
+/** Runs a pipeline and measures how long each step took, for the benchmarks of sandboxes. */
 import type { Run, Step } from "../src/feature/runs/model.ts";
 import { readEvents } from "../src/testing/crash/event-reader.ts";
 import type { TestServer } from "../src/testing/server.ts";
 
-/** From when a step could begin until it ended. */
+/** Time from when a step could begin until it ended, in ms. */
 const tookMs = ({ queued_at, finished_at }: Step): number => Date.parse(finished_at ?? "") - Date.parse(queued_at);
 
-/** @returns milliseconds of each step, in order. @throws Error when a step has failed. */
+/** @returns the time of each step in ms, in order. @throws Error if a step has failed. */
 export async function timeSteps(server: TestServer, pipeline: string): Promise<{ first: number; later: number[] }> {
   const ended = Promise.withResolvers<void>();
   let id = "";

@@ -1,7 +1,7 @@
 /**
- * The event stream under load: each reader follows a run of its own, one in fifty follows everything, while events of all
- * runs come at a fixed rate. The server is the product's own stream over its own log, in a process of its own; the
- * readers are another. Some readers are cut and come back.
+ * The event stream under load. Each reader follows its own run, and one in fifty follows everything, while the events
+ * of all runs come at a fixed rate. The server, in a separate process, is the product's own stream on its own log. The
+ * readers share another process. Some readers are cut off and reconnect.
  *
  *   bun scripts/bench-stream.ts [--readers 500] [--rate 1000] [--seconds 10]
  */
@@ -31,15 +31,15 @@ const [readers, rate, seconds] = [Number(values.readers), Number(values.rate), N
 const output = defineEvent("agent_output", t.Object({ text: t.String(), n: t.Integer(), t: t.Number() }), {
   delivery: "lossy",
 });
-/** Every so many readers one follows everything. */
+/** One reader in this many follows everything. */
 const ALL = 50;
-/** Every so many readers one is cut twice a second and continues from its last event. */
+/** One reader in this many is cut off twice a second and continues from its last event. */
 const CUT = 10;
 const runOf = (reader: number) => `run_${reader}`;
-/** Milliseconds since the epoch, in fractions: the same in both processes. */
+/** Fractional ms since the epoch; the same clock in both processes. */
 const now = () => performance.timeOrigin + performance.now();
 
-/** Serves the stream of a store in `folder`, and emits when it is asked to. */
+/** Serves the stream of a store in `folder`, and emits events on request. */
 function serve(folder: string): void {
   const store = openStore({ path: join(folder, "skep.db"), clock: systemClock });
   const bus = createBus((error) => {
@@ -84,7 +84,7 @@ function serve(folder: string): void {
   console.log(server.port);
 }
 
-/** One reader from the first event to the last. @returns how many events were missed or came twice. */
+/** A reader from the first event to the last. @returns how many events were missed or received twice. */
 async function read(port: number, at: number, latencies: number[], opened: () => void): Promise<number> {
   const everything = at % ALL === 0;
   const total = everything ? rate * seconds : Math.ceil((rate * seconds - at) / readers);
@@ -139,7 +139,7 @@ async function measure(): Promise<void> {
       if (++open === readers) ready.resolve();
     };
     const all = Array.from({ length: readers }, (_, at) => read(port, at, latencies, opened));
-    // A reader's answer begins with its first bytes; the comment that opens a stream is one.
+    // A reader is connected when it receives its first bytes; the comment that opens a stream counts.
     await Promise.race([ready.promise, Bun.sleep(5_000)]);
     const began = performance.now();
     await fetch(`http://127.0.0.1:${port}/emit`);

@@ -1,5 +1,5 @@
 /**
- * A swarm of many tasks at once on the scripted model, and kill -9 in the middle of others.
+ * A swarm with many parallel tasks on the scripted model, and kill -9 during other swarms.
  *
  *   bun scripts/bench-swarm.ts [--tasks 50] [--at-once 16] [--rounds 5] [--points 40] [--seed N]
  */
@@ -30,17 +30,20 @@ const [count, atOnce, rounds, points] = [values.tasks, values["at-once"], values
   number,
 ];
 const row = (name: string, value: string) => console.log(`${name.padEnd(52)} ${value}`);
-/** How long each of the two replies of a task takes, ms. */
+/** How long each of a task's two replies takes, in ms. */
 const REPLY_MS = 100;
 
-/** Time that the process has had of the processors, ms; what else the machine does adds little to it. */
+/** Processor time of the process so far, in ms. Other load on the machine adds little to it. */
 function processorMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
   // User and system time, in ticks of 10 ms.
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** @returns ms from the request to the swarm's end, most tasks at work at once, ms from a cancel to the last end. */
+/**
+ * @returns ms from the request to the swarm's end, the most tasks at work at once, and ms from a cancel to the last
+ * task's end.
+ */
 async function round(server: TestServer, body: object, cancelAt?: number) {
   const started = performance.now();
   let working = 0;
@@ -89,7 +92,7 @@ const shape = (depends: (at: number) => string[]) => ({
 try {
   const flat: Awaited<ReturnType<typeof round>>[] = [];
   const free = shape(() => []);
-  // The first warms up.
+  // The first round only warms up.
   await round(server, free);
   const before = processorMs(server.pid);
   for (let at = 0; at < rounds; at++) flat.push(await round(server, free));

@@ -1,7 +1,7 @@
 /**
- * A board of 5,000 tasks: how long a page of it takes, and a claim while 200 callers claim. Callers claim by the clock,
- * each once a second, whether the last one was answered or not, and are timed from when they were due. Then all 200 ask
- * for one task at the same moment. Client and server share this machine.
+ * A board with 5,000 tasks: how long a page of it takes, and how long a claim takes while 200 callers claim. Each
+ * caller claims once a second by the clock, whether or not its last claim was answered, and is timed from when the
+ * claim was due. Then all 200 claim one task at the same moment. Client and server share this machine.
  *   scripts/bench tasks [--tasks 5000] [--callers 200] [--seconds 10]
  */
 import { loadavg } from "node:os";

@@ -1,11 +1,11 @@
 /**
- * How true the graph's CALLS are: recall and precision against the TypeScript compiler's own answer.
+ * The quality of the graph's CALLS edges: recall and precision against the TypeScript compiler's own answer.
  *
  *   bun scripts/bench-truth.ts PATH [--misses N] [--false N] [--json] [--modules DIR]
  *
- * A call counts when the compiler resolves it to something declared in the repository that is a node of the graph. An
- * edge counts as false when the compiler resolves the call elsewhere; calls the compiler itself cannot resolve are
- * reported apart ("unjudged"). `new C` is right for the class and for its constructor.
+ * A call counts if the compiler resolves it to something that is declared in the repository and is a node of the graph.
+ * An edge counts as false if the compiler resolves the call elsewhere. Calls that the compiler itself cannot resolve
+ * are reported separately ("unjudged"). For `new C`, both the class and its constructor are right.
  */
 import { join, resolve } from "node:path";
 import { truthOf } from "./truth-score.ts";
@@ -15,7 +15,7 @@ interface Options {
   misses: number;
   falseEdges: number;
   json: boolean;
-  /** Where packages that the checkout imports and lacks are looked for. */
+  /** Where to look for packages that the checkout imports but does not contain. */
   modules: string;
 }
 

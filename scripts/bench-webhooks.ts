@@ -1,8 +1,8 @@
 /**
- * Webhooks: how long a code host waits for its answer, while deliveries come at a steady rate and their jobs run beside.
- * Requests are sent by the clock, whether the last one was answered or not, and timed from when they were due. The bodies
- * are GitHub's own examples: every other one is a push to a project's branch, which a job acts on, the others are a labelled
- * issue that no rule is about. Client and server share this machine.
+ * Webhooks: how long a code host waits for its answer while deliveries arrive at a steady rate and their jobs run.
+ * Requests are sent by the clock, whether or not the last one was answered, and timed from when they were due. The
+ * bodies are GitHub's own examples. Every other one is a push to a project's branch, on which a job acts; the others
+ * are a labeled issue to which no rule applies. Client and server share this machine.
  *   scripts/bench webhooks [SECONDS [DELIVERIES A SECOND]]
  */
 import examples from "@octokit/webhooks-examples";

@@ -1,17 +1,17 @@
 /**
- * Every GET of a server, one at a time: how long an answer takes, and of a slow one what took the time. The kernel counts
- * how long the server's main thread ran and how long it waited for a processor, so a server that blocks (its own work, a
- * duty, garbage collection) differs from a machine that is busy with other programs.
+ * Measures every GET of a server, one at a time: how long an answer takes, and for a slow one, what took the time. The
+ * kernel counts how long the server's main thread ran and how long it waited for a processor. A server that blocks (its
+ * own work, a duty, garbage collection) can thus be told from a machine that is busy with other programs.
  */
 import { readFileSync } from "node:fs";
 import type { TestServer } from "../src/testing/server.ts";
 import { median, processorMs, quantile } from "./bench-figures.ts";
 
-/** Most that a GET may take at the 99th percentile, ms, by rows of a page. */
+/** Longest allowed time of a GET at the 99th percentile, in ms, by the number of rows on a page. */
 const TARGETS: Record<number, number> = { 50: 10, 200: 20 };
-/** What has not ended by then follows something, if it is the first answer of a path; a later one has failed. */
+/** If the first answer of a path has not ended by then, it is a stream. A later answer then counts as failed. */
 const ENDLESS_MS = 3_000;
-/** Answers that are not measured, of each path. */
+/** How many answers of each path are not measured. */
 const WARM_UPS = 5;
 const FILTERS = [
   "/v1/runs?status=succeeded",
@@ -21,10 +21,10 @@ const FILTERS = [
 ];
 
 interface Answer {
-  /** It came whole in time, with status 200. */
+  /** Whether the complete answer arrived in time, with status 200. */
   ok: boolean;
   ms: number;
-  /** Of it, the server's main thread ran, and waited for a processor. */
+  /** Of this time, how long the server's main thread ran, and how long it waited for a processor. */
   ranMs: number;
   waitedMs: number;
 }
@@ -33,16 +33,16 @@ interface Measured {
   path: string;
   p50: number;
   p99: number;
-  /** Processor time of the whole server for one answer, ms. */
+  /** Processor time of the whole server for one answer, in ms. */
   processor: number;
   slowest: Answer;
-  /** The most that the server's main thread ran during one answer, ms: of a busy machine it says little. */
+  /** The longest time that the server's main thread ran during one answer, in ms. A busy machine hardly affects it. */
   mostRan: number;
-  /** Answers after the first that were not 200 or took too long; their times count as well. */
+  /** How many answers after the first were not 200 or took too long. Their times count as well. */
   failed: number;
 }
 
-/** What the kernel has counted of a process's main thread so far, ms. */
+/** The kernel's counts for a process's main thread so far, in ms. */
 function mainThread(pid: number): { ran: number; waited: number } {
   const [ran, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ");
   return { ran: Number(ran) / 1e6, waited: Number(waited) / 1e6 };
@@ -64,7 +64,7 @@ async function answerOf(url: string, pid: number): Promise<Answer> {
   return { ok, ms, ranMs: ran - before.ran, waitedMs: waited - before.waited };
 }
 
-/** Undefined for what does not answer with data when it is asked first. */
+/** @returns undefined for a path whose first answer is no data. */
 async function measured(
   server: TestServer,
   path: string,
@@ -96,9 +96,9 @@ const line = ({ path, p50, p99, processor, slowest, mostRan, failed }: Measured,
 };
 
 /**
- * Prints, at each number of rows, the GETs that exceed their bound or failed, and the slowest of the others.
- * @param made ids that paths are filled with, by prefix.
- * @param only measures paths that hold this.
+ * Prints, for each number of rows, the GETs that exceed their bound or failed, and the slowest of the others.
+ * @param made ids that fill in the parameters of paths, by prefix.
+ * @param only measures only paths that contain this text.
  */
 export async function everyGet(
   server: TestServer,
@@ -127,7 +127,7 @@ export async function everyGet(
   }
 }
 
-/** Every path that a GET answers with data, with the ids of what there is. */
+/** Every path that a GET answers with data, filled in with ids of existing objects. */
 async function paths(server: TestServer, made: readonly [prefix: string, id: string][]): Promise<string[]> {
   const { body } = await server.request<{ paths: Record<string, Record<string, unknown>> }>("GET", "/openapi.json");
   const idOf = async (path: string) =>
@@ -153,7 +153,7 @@ async function paths(server: TestServer, made: readonly [prefix: string, id: str
   return all.flatMap((path) => {
     if (/stream|openapi|docs|logs|knowledge-graph/.test(path)) return [];
     if (!path.includes("{")) return [path];
-    // Again with what was filled in: a task's path begins with its project's.
+    // Fill in repeatedly, because the path of a task begins with that of its project.
     const fill = (text: string): string => {
       const [prefix, id] = ids.find(([begin]) => text.startsWith(`${begin}{`)) ?? [];
       return prefix === undefined ? text : fill(text.replace(/\{\w+\}/, id!));

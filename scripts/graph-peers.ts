@@ -1,7 +1,7 @@
 /**
- * Other programs that make a graph of code, for `scripts/bench graph --peers`: their commands alone, each in a home of
- * its own, on a copy of its own. @colbymchenry/codegraph (MIT) is taken from the PATH, else installed into a temporary
- * folder from the package registry; gitnexus, whose licence is not free, is run only where somebody installed it.
+ * Other programs that build code graphs, for `scripts/bench graph --peers`: only their commands, each with its own home
+ * and its own copy of the folder. @colbymchenry/codegraph (MIT) is taken from the PATH, else installed into a temporary
+ * folder from the package registry. gitnexus, whose licence is not free, is used only if it is already installed.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { type Command, run } from "./measured-run.ts";
 
 export interface Peer {
   name: string;
-  /** Removes what it made of a folder, so that the next index is from nothing. */
+  /** Removes the program's data about a folder, so that the next index starts from nothing. */
   forget(copy: string): void;
   index(copy: string): Command;
   /** Brings an index up to date. */
@@ -18,7 +18,7 @@ export interface Peer {
 
 const CODEGRAPH = "@colbymchenry/codegraph";
 
-/** The peers that can run here; why another cannot is said in `missing`. */
+/** The peers that can run here; `missing` says why others cannot. */
 export async function findPeers(folder: string): Promise<{ peers: Peer[]; missing: string[] }> {
   const home = join(folder, "peers");
   mkdirSync(home, { recursive: true });
@@ -50,14 +50,14 @@ export async function findPeers(folder: string): Promise<{ peers: Peer[]; missin
   return { peers, missing };
 }
 
-/** @returns the path of its command. @throws Error when the registry cannot be reached. */
+/** Installs codegraph. @returns the path of its command. @throws Error when the registry cannot be reached. */
 async function install(home: string): Promise<string> {
-  // With the user's own settings: they say which registry there is.
+  // Uses the user's own npm settings, which may name another registry.
   const flags = ["--no-save", "--no-audit", "--no-fund", "--prefix", home];
   await run({ command: ["npm", "install", ...flags, CODEGRAPH], cwd: home });
   return join(home, "node_modules/.bin/codegraph");
 }
 
-/** One line of what went wrong. */
+/** An error as one line. */
 export const oneLine = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).replace(/\s+/g, " ").slice(0, 200);

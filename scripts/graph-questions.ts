@@ -1,4 +1,4 @@
-/** Latency of the graph's questions through the HTTP API, idle, beside an index and after it. */
+/** Latency of the graph's questions over the HTTP API: while the server is idle, during an index, and after it. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -6,10 +6,10 @@ import { startServer, type TestServer } from "../src/testing/server.ts";
 import { quantile } from "./bench-figures.ts";
 import { copyOf, leaveWorkUnderWay } from "./source-copy.ts";
 
-/** How often each question is asked, about the most connected functions, methods and classes. */
+/** How often each question is asked. The questions are about the most connected functions, methods and classes. */
 const QUESTIONS = 200;
 const CHANGES = 40;
-/** Between two questions that are asked beside an index. */
+/** Pause between two questions during an index, in ms. */
 const PAUSE_MS = 5;
 
 interface Asked {
@@ -19,13 +19,13 @@ interface Asked {
 
 interface Measured {
   name: string;
-  /** Milliseconds, in the order they were asked. */
+  /** Times in ms, in the order of the questions. */
   times: number[];
-  /** Bytes of the largest answer. */
+  /** Size of the largest answer, in bytes. */
   largest: number;
 }
 
-/** Rows of the table of questions for a folder. */
+/** The table rows for the questions about a folder. */
 export async function questions(path: string): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), "skep-bench-graph-"));
   const server = await startServer({ env: { ALLOW_LOCAL_REPOSITORIES: "true", RATE_LIMIT: "0" } });
@@ -61,7 +61,7 @@ function rowOf(source: string, { name, times, largest }: Measured): string {
   return `| ${cells.join(" | ")} |`;
 }
 
-/** Reads an answer as bytes: what the client makes of it is not measured. @throws Error for a failed one. */
+/** Reads an answer as bytes, so that the client's parsing is not measured. @throws Error for a failed request. */
 async function get(server: TestServer, path: string, body?: unknown): Promise<number> {
   const answer = await fetch(server.url + path, {
     method: body === undefined ? "GET" : "POST",
@@ -92,7 +92,7 @@ const contextOf = (server: TestServer, at: string, text: string) =>
 async function askIdle(server: TestServer, at: string, nodes: readonly Asked[]): Promise<Measured[]> {
   const words = (name: string) => name.replace(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " ");
   return [
-    // Answers at once: what it takes is the machine's.
+    // /healthz answers at once, so its time is that of the machine.
     await ask("/healthz", nodes, () => get(server, "/healthz")),
     await ask("context", nodes, ({ id }) => contextOf(server, at, id)),
     await ask("context, by plain name", nodes, ({ name }) => contextOf(server, at, name)),
@@ -104,7 +104,7 @@ async function askIdle(server: TestServer, at: string, nodes: readonly Asked[]):
   ];
 }
 
-/** What others feel of a forced index: the whole time it runs, and the first questions about what it made. */
+/** The effect of a forced index on others: during its whole time, and on the first questions about its result. */
 async function askBesideIndex(server: TestServer, at: string, nodes: readonly Asked[]): Promise<Measured[]> {
   const job = await server.request<{ id: string }>("POST", `${at}/index`, { body: { force: true } });
   let running = true;

@@ -1,9 +1,10 @@
 /**
- * Checks that no regular expression of the product takes more than linear time: texts of strangers reach most of them.
- * Asks `recheck` (no network), which takes minutes for all of them. Its verdict depends on the text of an expression
- * alone: the safe ones are listed by digest in regexps-safe.txt, and those judged since then in node_modules.
+ * Checks that no regular expression of the product takes more than linear time, because strangers' texts reach most of
+ * them. The checker is `recheck` (without network), which takes minutes for all expressions. A verdict depends only on
+ * the expression's text. The safe ones are therefore listed by digest in regexps-safe.txt, and newer verdicts in
+ * node_modules.
  *   bun scripts/lint-regexps.ts [FILE…]
- *   bun scripts/lint-regexps.ts --keep   also writes regexps-safe.txt, with the expressions of the sources as they are
+ *   bun scripts/lint-regexps.ts --keep   also writes regexps-safe.txt, for the current expressions of the sources
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -15,14 +16,14 @@ import { EXCEPTIONS } from "./regexp-exceptions.ts";
 
 const KEPT = "node_modules/.regexps.json";
 const SAFE = "scripts/regexps-safe.txt";
-/** By what it counts and not by the clock: a busy machine changes no verdict. */
+/** The limits are counts instead of times, so that a busy machine does not change a verdict. */
 const BOUNDS = { timeout: 300_000, attackTimeout: null, incubationTimeout: null };
 const OURS = /\.test\.tsx?$|^src\/testing\/|\/fixtures\/|\.gen\.ts$|\.d\.ts$/;
 
 const isKeeping = process.argv.includes("--keep");
 const files = process.argv.slice(2).filter((argument) => argument !== "--keep");
 const sources = files.length > 0 ? files : [...new Glob("src/**/*.{ts,tsx}").scanSync(".")];
-/** Where each is, by its text. */
+/** Places of each expression, by its text. */
 const places = new Map<string, string[]>();
 const note = (text: string, at: string) => places.set(text, [...(places.get(text) ?? []), at]);
 
@@ -31,9 +32,9 @@ for (const file of sources.filter((path) => !OURS.test(path)).sort()) {
   const visit = (node: ts.Node): void => {
     const at = `${file}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
     if (ts.isRegularExpressionLiteral(node)) note(node.text, at);
-    // Put together at run time: each has its line among the exceptions.
+    // Expressions built at run time: each has a line among the exceptions.
     else if (ts.isNewExpression(node) && node.expression.getText() === "RegExp") note(`new RegExp in ${file}`, at);
-    // Schemas of requests.
+    // Patterns in schemas of requests.
     else if (ts.isPropertyAssignment(node) && node.name.getText() === "pattern" && ts.isStringLiteral(node.initializer))
       note(`/${node.initializer.text}/u`, at);
     ts.forEachChild(node, visit);
@@ -43,12 +44,12 @@ for (const file of sources.filter((path) => !OURS.test(path)).sort()) {
 
 const digestOf = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 24);
 
-/** What judged: verdicts of another version, or with other bounds, count for nothing. */
+/** Identifies the checker. Verdicts of another version, or with other limits, do not count. */
 const JUDGE = `recheck ${checker.version} ${JSON.stringify(BOUNDS)}`;
 const [judge, ...digests] = readIfThere(SAFE).trim().split("\n");
 const safe = new Set(judge === JUDGE ? digests : []);
 
-/** "safe", or what is wrong. */
+/** The verdict of each expression: "safe", or what is wrong. */
 const known: Record<string, string> = {};
 const kept: { judge?: string; safe?: string[] } = JSON.parse(readIfThere(KEPT) || "{}");
 for (const digest of kept.judge === JUDGE ? (kept.safe ?? []) : []) safe.add(digest);
@@ -74,7 +75,7 @@ await Promise.all(
   }),
 );
 const found = [...places.keys()].filter((text) => known[text] === "safe").map(digestOf);
-// By another name first: this file may be shared with other copies of the sources.
+// Write to another name first, because this file may be shared with other copies of the sources.
 writeFileSync(`${KEPT}.${process.pid}`, JSON.stringify({ judge: JUDGE, safe: [...new Set([...safe, ...found])] }));
 renameSync(`${KEPT}.${process.pid}`, KEPT);
 if (isKeeping) writeFileSync(SAFE, `${[JUDGE, ...found.sort()].join("\n")}\n`);

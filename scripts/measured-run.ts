@@ -1,40 +1,43 @@
-/** Runs commands to their end for benchmarks: wall time, or the memory of the whole process tree. */
+/** Runs commands to their end for benchmarks and measures the wall time, or the memory of the whole process tree. */
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface Command {
   command: readonly string[];
   cwd: string;
-  /** In place of this process's. */
+  /** Replaces this process's environment. */
   env?: Record<string, string>;
 }
 
 export interface Ran {
-  /** Wall time of the whole command. */
+  /** Wall time of the whole command, in seconds. */
   seconds: number;
   stdout: string;
 }
 
-/** Of a command and all its children at one moment, at its height, MB. */
+/** The highest memory use of a command and all its children at one moment, in MB. */
 export interface Peak {
-  /** Resident, looked at every 25 ms; pages they share count once for each. At least what the kernel says of the command itself. */
+  /**
+   * Resident memory, sampled every 25 ms; shared pages count once for each process. At least the kernel's peak for the
+   * command itself.
+   */
   megabytes: number;
-  /** The same with each page that processes share counted once (`Pss`), looked at every 100 ms. */
+  /** The same with each shared page counted once (`Pss`), sampled every 100 ms. */
   megabytesOnce: number;
 }
 
 const SAMPLE_MS = 25;
-/** The kernel walks through all pages for it. */
+/** `Pss` is sampled less often, because the kernel walks through all pages for it. */
 const SAMPLES_UNTIL_PAGES = 4;
 const PAGE_BYTES = 4096;
 const MEGABYTE = 1024 * 1024;
 
 /**
- * Nobody looks on meanwhile: that takes a tenth of two cores.
- * @throws Error with the end of its error output when the command fails.
+ * Runs a command without watching its memory, since watching takes a tenth of two cores.
+ * @throws Error with the end of its error output if the command fails.
  */
 export const run = (command: Command): Promise<Ran> => start(command).finished;
 
-/** Likewise, for its memory. */
+/** Runs a command and watches its memory. @throws Error with the end of its error output if the command fails. */
 export async function watchMemory(command: Command): Promise<Peak> {
   const { pid, finished } = start(command);
   let [peak, peakOnce, samples] = [0, 0, 0];
@@ -75,7 +78,7 @@ function treeOf(root: number): number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync("/proc")) {
     const pid = Number(name);
-    // A name may hold spaces and brackets: fields count from the last bracket.
+    // The name may contain spaces and brackets, so count the fields from the last bracket.
     const fields = Number.isInteger(pid) ? text(`/proc/${pid}/stat`).replace(/^.*\)/s, "").split(" ") : [];
     const parent = Number(fields[2]);
     if (fields.length > 2) children.set(parent, [...(children.get(parent) ?? []), pid]);
@@ -88,12 +91,12 @@ function treeOf(root: number): number[] {
 const sumOf = (tree: readonly number[], bytesOf: (pid: number) => number): number =>
   tree.reduce((sum, pid) => sum + bytesOf(pid), 0);
 
-/** Bytes of memory; 0 for what has just ended. */
+/** Resident memory in bytes; 0 for a process that has just ended. */
 const residentBytes = (pid: number): number => Number(text(`/proc/${pid}/statm`).split(" ")[1] ?? 0) * PAGE_BYTES;
 const proportionalBytes = (pid: number): number =>
   Number(/^Pss:\s+(\d+)/m.exec(text(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 1024;
 
-/** The most a process ever had in memory, in bytes. */
+/** The most memory that a process has ever used, in bytes. */
 const ownPeak = (pid: number): number => Number(/VmHWM:\s+(\d+)/.exec(text(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
 
 function text(path: string): string {

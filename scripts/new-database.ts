@@ -1,8 +1,11 @@
-/** Makes the database that the executable brings for new instances: what src/store/new-database.ts says. */
+/** Creates the database that the executable contains for new instances; see src/store/new-database.ts. */
 import Database from "better-sqlite3";
 import { newDatabase } from "../src/store/new-database.ts";
 
-/** Its bytes: the same for the same migrations, as the vacuum leaves nothing of the times at which they were applied. */
+/**
+ * The database's bytes. The same migrations give the same bytes, because the vacuum removes the times at which they
+ * were applied.
+ */
 function newDatabaseBytes(): Uint8Array {
   const db = new Database(newDatabase());
   try {
@@ -13,7 +16,7 @@ function newDatabaseBytes(): Uint8Array {
   }
 }
 
-/** The module in place of src/store/new-database.ts. */
+/** The source of the module that replaces src/store/new-database.ts. */
 export function newDatabaseModule(): string {
   const packed = Bun.zstdCompressSync(newDatabaseBytes(), { level: 19 });
   return `const packed = ${JSON.stringify(Buffer.from(packed).toString("base64"))};

@@ -1,4 +1,7 @@
-/** How long an open and close of a file takes, below a folder and by node:fs. Compiled and run by bench-commit.ts. */
+/**
+ * Measures how long opening and closing a file takes, below a folder and with node:fs. bench-commit.ts compiles and
+ * runs it.
+ */
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { openFolder } from "../src/working-copy/folder.ts";
@@ -17,7 +20,7 @@ const acts = {
   below: () => top.openFile(file)[Symbol.dispose](),
   plain: () => closeSync(openSync(join(root, file), "r")),
 };
-// Once for the compiler, then in turns.
+// Run each once to warm up the compiler, then measure in turns.
 for (const act of Object.values(acts)) microseconds(act);
 const figures = Array.from({ length: 5 }, () => [microseconds(acts.below), microseconds(acts.plain)]);
 console.log(JSON.stringify(figures));

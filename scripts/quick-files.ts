@@ -1,11 +1,11 @@
 /**
- * Prints the test files of `scripts/test --quick`, one a line: those of `src/testing/architecture`, and beside the code
- * those that start no server, browser, container or other process, index no sources, and are not among the slow ones of
- * test-timings.json.
+ * Prints the test files of `scripts/test --quick`, one per line. These are all of `src/testing/architecture`, and those
+ * beside the code that start no server, browser, container or other process, index no sources, and are not among the
+ * slow ones in test-timings.json.
  */
 import { readFileSync } from "node:fs";
 
-/** What a test imports or calls that starts something; such a test belongs to the whole run. */
+/** What a test imports or calls to start something. Such tests belong to the full test run. */
 const STARTS =
   /testing\/(server|metered-server|app|browser|engine-rig|docker-image|plain-git|command|mcp\/image|source-tree)\.ts|truth-score\.ts|adapter\/git\.ts|"\.\.?\/(app|server|fixture)\.ts"|Bun\.spawn|spawnSync|execFile|createGraphSession/;
 

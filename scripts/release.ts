@@ -1,4 +1,7 @@
-/** scripts/release: see there. Refuses whatever would make a release that cannot be made again or trusted. */
+/**
+ * The program behind scripts/release; see there. It refuses whatever would make a release that cannot be reproduced or
+ * trusted.
+ */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import {
   chmodSync,
@@ -27,10 +30,10 @@ import { digestOf, fail, fillTemplate, put, type Release, run, tar } from "./pac
 
 const TARGETS = ["linux-x64", "linux-arm64", "darwin-arm64", "darwin-x64"];
 const KEY_FILE = "src/core/release-key.ts";
-/** What Debian calls the processors. */
+/** Debian's names for the processors. */
 const DEBIAN_ARCHITECTURES: Record<string, string> = { "linux-x64": "amd64", "linux-arm64": "arm64" };
 
-/** Writes a new key: the private half 0600 to `path`, the public half into the sources. */
+/** Creates a signing key: writes the private half to `path` with mode 0600, and the public half into the sources. */
 function makeKey(path: string | undefined): void {
   if (!path) fail("keygen needs the file for the private key, outside this folder");
   if (existsSync(path)) fail(`${path} already exists`);
@@ -54,7 +57,7 @@ function readKey(path: string): KeyObject {
   }
 }
 
-/** What would make the release one that nobody can check. */
+/** Fails if nobody could check the release. */
 function assertReleasable(): void {
   const dirty = run(["git", "status", "--porcelain"]);
   if (dirty) fail(`the tree has changes that are not committed:\n${dirty}`);
@@ -65,12 +68,12 @@ function assertReleasable(): void {
     fail(`CHANGELOG.md has no section [${manifest.version}]`);
 }
 
-/** Builds the executable of a target. @returns its path. */
+/** Builds the executable for a target. @returns its path. */
 function build(target: string, { version, epoch, out }: Release): string {
   const path = join(out, `skep-${target}`);
-  // Releases run on processors without AVX2 too, which the runtime of x64 usually asks for.
+  // Without this flag, the x64 runtime requires AVX2, but releases must run on processors without it, too.
   const flags = target.endsWith("x64") && target.startsWith("linux") ? ["--baseline"] : [];
-  // Under its final name for all targets: the runtime keeps the name of the file it wrote.
+  // All targets are built under the final name, because the runtime stores the name of the file that it wrote.
   const built = join(out, "skep");
   run([process.execPath, "build.ts", "--target", target, "--outfile", built, "--version", version, ...flags], {
     epoch,
@@ -86,7 +89,7 @@ interface Texts {
   licences: string;
 }
 
-/** What people download: the executable with its manual page and licences in one folder. */
+/** Packs the archive that people download: the executable, its manual page and licences in one folder. */
 function archive(target: string, executable: string, release: Release, texts: Texts): string {
   const { version, epoch, out, work, fast } = release;
   const folder = `skep-${version}`;
@@ -103,7 +106,7 @@ function archive(target: string, executable: string, release: Release, texts: Te
   return `${path}.gz`;
 }
 
-/** The files that name the release's other files. */
+/** Writes the files that refer to the release's other files. */
 function writeTemplates({ version, url, out }: Release, archives: Record<string, string>): void {
   const digests = Object.fromEntries(
     TARGETS.map((target) => [
@@ -123,14 +126,17 @@ function writeTemplates({ version, url, out }: Release, archives: Record<string,
   for (const name of names) put(out, name, fillTemplate(name, values), name.endsWith(".sh") ? 0o755 : 0o644);
 }
 
-/** The release key as openssl reads it. */
+/** The release's public key in the format that openssl reads. */
 function publicPem(): string {
   const x = Buffer.from(RELEASE_KEY, "base64").toString("base64url");
   const key = createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x } });
   return key.export({ type: "spki", format: "pem" }).toString().trim();
 }
 
-/** `update.json`, read again with the key that is built in: a signing key that is not its other half is found here. */
+/**
+ * Writes `update.json` and verifies it with the built-in public key, so that a signing key that does not match is
+ * detected here.
+ */
 function writeManifest(release: Release, executables: Record<string, string>, key: KeyObject, notes?: string): void {
   const files: UpdateManifest["files"] = {};
   for (const [target, path] of Object.entries(executables))

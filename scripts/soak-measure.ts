@@ -1,9 +1,12 @@
-/** What `scripts/bench soak` measures of a server at rest: its process, its data folder, the rows of its tables. Linux. */
+/**
+ * The measures of `scripts/bench soak` for a server at rest: its process, its data folder, the rows of its tables.
+ * Linux only.
+ */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 
-/** By name: `memory MB`, `rows runs`, `bytes uploads`, `entries uploads`. */
+/** Measures by name: `memory MB`, `rows runs`, `bytes uploads`, `entries uploads`. */
 export type Measures = Record<string, number>;
 
 const MB = 1024 ** 2;
@@ -15,7 +18,7 @@ const read = (path: string): string => {
     return "";
   }
 };
-/** Of a folder that may just go. */
+/** Names in a folder; empty if it has just been removed. */
 const names = (path: string): string[] => {
   try {
     return readdirSync(path);
@@ -24,14 +27,14 @@ const names = (path: string): string[] => {
   }
 };
 
-/** Processor time of its threads that still run, ms. */
+/** Processor time of the process's running threads, in ms. */
 export const ranMs = (pid: number): number =>
   names(`/proc/${pid}/task`).reduce(
     (sum, thread) => sum + Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(" ")[0] ?? 0) / 1e6,
     0,
   );
 
-/** Processes that it or one of its own has started and that still run. */
+/** Number of running processes that were started by the process or its descendants. */
 function descendants(pid: number): number {
   const parents = names("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -44,7 +47,7 @@ function descendants(pid: number): number {
   return of(pid);
 }
 
-/** Files and folders below a folder, and the bytes of the files. */
+/** Number of files and folders below a folder, and the size of the files in bytes. */
 function below(folder: string): { entries: number; bytes: number } {
   const sum = { entries: 0, bytes: 0 };
   for (const name of names(folder)) {
@@ -74,7 +77,7 @@ function rowsOf(data: string): Measures {
   }
 }
 
-/** @param temporary the folder that the server has for temporary files. */
+/** @param temporary the server's folder for temporary files. */
 export function measure(pid: number, data: string, temporary: string): Measures {
   const status = read(`/proc/${pid}/status`);
   const kb = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? 0);

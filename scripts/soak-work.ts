@@ -1,18 +1,18 @@
-/** What `scripts/bench soak` has a server do in each round: some of everything, the same amount each time. */
+/** The work that `scripts/bench soak` gives a server in each round: some of everything, always the same amount. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { framesOf } from "../src/testing/event-reader.ts";
 import type { TestServer } from "../src/testing/server.ts";
 import { ranMs } from "./soak-measure.ts";
 
-/** A list is asked for so often in each round, one at a time. */
+/** How often a list is requested in each round, one request at a time. */
 const LISTS = 20;
 const LIST = "/v1/runs?limit=20";
 const STREAMS = 4;
 const BACKUP_EVERY = 4;
 const REST_MS = 120_000;
 const DAYS = 1;
-/** The fewest that the setting takes. */
+/** The smallest value that the setting accepts. */
 export const CALL_DAYS = 32;
 const RETENTION = {
   runs_days: DAYS,
@@ -41,16 +41,22 @@ interface Listed {
 
 export interface Soak {
   round(n: number): Promise<Timing>;
-  /** Processor time of the server for one list and for one run, each alone, ms: what others do on the machine is not in it. */
+  /**
+   * Processor time of the server for one list and for one run, each alone, in ms. Other load on the machine does not
+   * count.
+   */
   alone(): Promise<{ list: number; run: number }>;
-  /** Waits until nothing works and nothing is queued. @throws Error with what still does after two minutes. */
+  /** Waits until nothing is running or queued. @throws Error that names what is still running after two minutes. */
   rest(): Promise<void>;
 }
 
 const done = (summary: string) => ({ tool_calls: [{ tool: "complete", input: { outputs: {}, summary } }] });
 const call = (tool: string, input: object) => ({ tool_calls: [{ tool, input }] });
 
-/** Agents and what the scripted model has them do, and a repository, in that folder. @returns environment of the server. */
+/**
+ * Writes the agents, the scripted model's replies and a repository into that folder. @returns the environment for the
+ * server.
+ */
 export function layOutSoak(root: string): { env: Record<string, string>; repository: string } {
   const script = {
     version: 1,
@@ -101,7 +107,7 @@ function asking(server: TestServer) {
 }
 type Asking = ReturnType<typeof asking>;
 
-/** What works or waits for its turn. */
+/** Describes everything that is running or queued. */
 async function atWork({ ask, items }: Asking): Promise<string[]> {
   const jobs = (await items("/v1/jobs?limit=200")).filter(isOpen).map(({ kind, state }) => `${kind} (${state})`);
   const { counts } = await ask<{ counts: { active_sessions: number } }>("GET", "/v1/status");
@@ -110,7 +116,7 @@ async function atWork({ ask, items }: Asking): Promise<string[]> {
 
 async function rest(asked: Asking): Promise<void> {
   const began = performance.now();
-  // Twice at rest: what one session's end starts has started by then.
+  // Check twice: what the end of a session starts has started by the second check.
   for (let calm = 0; calm < 2; await Bun.sleep(100)) {
     const busy = await atWork(asked);
     calm = busy.length === 0 ? calm + 1 : 0;
@@ -141,7 +147,7 @@ async function timed<T>(into: number[], work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-/** Starts a run and follows it to its end. @returns its id. */
+/** Starts a run and follows it to its end. @returns the run's id. */
 async function run(server: TestServer, { ask }: Asking, pipeline_id: string, more: object): Promise<string> {
   const body = Object.assign({ pipeline_id, task_description: `Do it well: ${pipeline_id}` }, more);
   const { id } = await ask("POST", "/v1/runs", body);
@@ -149,7 +155,10 @@ async function run(server: TestServer, { ask }: Asking, pipeline_id: string, mor
   return id!;
 }
 
-/** Three runs: one stays until retention takes it, one of the project is deleted in every second round, one is cancelled. */
+/**
+ * Three runs: one stays until retention removes it, one of the project is deleted in every second round, and one is
+ * cancelled.
+ */
 async function runs(server: TestServer, asked: Asking, n: number, runMs: number[]): Promise<void> {
   const [, ofProject] = await Promise.all([
     timed(runMs, () => run(server, asked, "look", {})),
@@ -161,7 +170,7 @@ async function runs(server: TestServer, asked: Asking, n: number, runMs: number[
   if (n % 2 === 0) for (const one of [id, ofProject]) await asked.ask("DELETE", `/v1/history/runs/${one}`);
 }
 
-/** A chat with an attachment and one whose agent remembers; both end, and in every second round one is deleted. */
+/** A chat with an attachment, and one whose agent remembers. Both end, and in every second round one is deleted. */
 async function chats({ ask, items }: Asking, n: number): Promise<void> {
   const form = new FormData();
   form.append(
@@ -180,7 +189,7 @@ async function chats({ ask, items }: Asking, n: number): Promise<void> {
   if (n % 2 === 0) await ask("DELETE", `/v1/history/sessions/${talk["id"]}`);
 }
 
-/** Entries that people write, change, find and delete; those of agents go with them. */
+/** Entries that people write, change, find and delete. Entries of agents are deleted with them. */
 async function memory({ ask, items }: Asking, n: number): Promise<void> {
   const vault = "/v1/memory/vaults/talker/entries";
   const entry = await ask("POST", vault, { title: `Entry ${n}`, content: `What is known of ${n}.` });
@@ -211,7 +220,7 @@ async function documents({ ask, items }: Asking, n: number): Promise<void> {
 
 async function agents({ ask }: Asking, routine: string, n: number): Promise<void> {
   await ask("POST", `/v1/pulse-routines/doer/${routine}/trigger`).catch((error: unknown) => {
-    // The hourly one may be at it.
+    // The hourly tick may be running.
     if (!String(error).includes("still_running")) throw error;
   });
   const members = [
@@ -221,7 +230,7 @@ async function agents({ ask }: Asking, routine: string, n: number): Promise<void
   await ask("POST", "/v1/swarm/execute", { agent_id: "doer", tasks: members });
 }
 
-/** Streams that are opened, read from and left; searches; lists one at a time. */
+/** Opens streams, reads from them and leaves; searches; requests lists one at a time. */
 async function reads(server: TestServer, { ask }: Asking, listMs: number[]): Promise<void> {
   const latest = (await ask<{ items: { id: number }[] }>("GET", "/v1/events?limit=1")).items[0]?.id ?? 1;
   const follow = async () => {
@@ -233,7 +242,7 @@ async function reads(server: TestServer, { ask }: Asking, listMs: number[]): Pro
   for (const path of ["/v1/usage", "/metrics", "/v1/agents", "/v1/admin/retention"]) await ask("GET", path);
 }
 
-/** One that is made, downloaded and deleted. Those of the schedule go by its own settings. */
+/** Creates a backup, downloads it and deletes it. Scheduled backups follow their own settings. */
 async function backup(server: TestServer, asked: Asking): Promise<void> {
   await asked.ask("POST", "/v1/admin/backups");
   await rest(asked);

@@ -1,4 +1,4 @@
-/** Copies of source folders for benchmarks, and the edits that are made to them. */
+/** Copies source folders for benchmarks, and edits the copies. */
 import { appendFileSync, cpSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, extname, join, relative } from "node:path";
 
@@ -10,7 +10,7 @@ export function git(cwd: string, ...args: string[]): void {
   if (exitCode !== 0) throw new Error(`git ${args.join(" ")}: ${stderr}`);
 }
 
-/** A copy in a repository of its own, so that the measured folder is not written to. */
+/** A copy that is a separate repository, so that the measured folder is not changed. */
 export function copyOf(path: string, folder: string): string {
   const copy = join(folder, basename(path));
   cpSync(path, copy, {
@@ -23,9 +23,11 @@ export function copyOf(path: string, folder: string): string {
   return copy;
 }
 
-/** How a function is written in a language, where one that calls another can stand at the end of a file. */
+/**
+ * How to write a function in a language in which a function that calls another one can be added at the end of a file.
+ */
 interface Writing {
-  /** Finds functions that can be called by their plain name: the name is the first group. */
+  /** Finds functions that can be called by their plain name, which is the first group. */
   definition: RegExp;
   call(name: string, callee: string): string;
 }
@@ -70,15 +72,15 @@ const MAX_BYTES = 200_000;
 export interface Editable {
   /** Absolute path of the file. */
   path: string;
-  /** Adds a function of that name that calls one of the file. */
+  /** Adds a function with that name that calls one of the file's functions. */
   addFunction(name: string): void;
-  /** Adds an empty line, which changes no fact but the number of lines. */
+  /** Adds an empty line, which changes nothing but the number of lines. */
   addLine(): void;
 }
 
 /**
- * Files that a function can be added to, in the order of their paths. Those of the language that has most of them, so
- * that an edit is typical of the folder; nothing of git's own and no tests.
+ * Files to which a function can be added, sorted by path. Only files of the most frequent language, so that an edit is
+ * typical of the folder. Files in git's own folders and tests are left out.
  */
 export function editableFiles(copy: string): Editable[] {
   const byEnding = new Map<string, Editable[]>();
@@ -103,7 +105,7 @@ export function editableFiles(copy: string): Editable[] {
   return most;
 }
 
-/** A working tree with edited, staged, new and renamed files, as somebody in the middle of work has it. */
+/** Leaves a working tree with edited, staged, new and renamed files, as in the middle of somebody's work. */
 export function leaveWorkUnderWay(copy: string): void {
   const files = editableFiles(copy);
   const [edited, staged, renamed] = [files.slice(0, 3), files.slice(3, 5), files[5]];

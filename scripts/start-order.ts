@@ -1,8 +1,8 @@
 /**
- * Records which functions a server needs to start: scripts/start.order, by which build.ts lays out their code together,
- * so that a start reads less of the executable. It stays useful while the code changes; record it again when much has.
- *
- * Where a Docker engine answers, as on most servers:
+ * Records the functions that a server needs to start in scripts/start.order. build.ts places their code together, so
+ * that a start reads less of the executable. The order stays useful while the code changes; record it again after large
+ * changes.
+ * Run this where a Docker engine answers, as on most servers:
  *
  *   scripts/build && bun scripts/start-order.ts && scripts/build
  */
@@ -13,7 +13,7 @@ import { startServer } from "../src/testing/server.ts";
 
 process.env["SKEP_BINARY"] ??= join(import.meta.dir, "../dist/skep");
 const folder = mkdtempSync(join(tmpdir(), "skep-order-"));
-/** The first periodic work comes after two seconds. */
+/** The first periodic work comes after two seconds; wait for it. */
 const SETTLED_MS = 4_000;
 try {
   const recorded = join(folder, "order");
@@ -23,7 +23,7 @@ try {
   await Bun.sleep(SETTLED_MS);
   await server.request("GET", "/v1/runs");
   await server.stop();
-  // Functions and modules in their order. Of constants there are twenty times as many, and they change nothing.
+  // Keep the order of functions and modules. There are twenty times as many constants, and these make no difference.
   const lines = readFileSync(recorded, "utf8").split("\n");
   const kept = lines.filter((line) => /^(v\d|[FMN] )/.test(line));
   writeFileSync(join(import.meta.dir, "start.order"), `${kept.join("\n")}\n`);

@@ -1,20 +1,21 @@
 /**
- * What a test that failed does when three copies of its file run at once, and whether it is excused.
+ * Runs each failed test again in three parallel copies of its file, reports how it behaves, and decides whether it is
+ * excused.
  * Usage: bun scripts/test-again.ts FAILED UNSTEADY
- * FAILED: a file, one line `test file TAB promise` for each test that failed.
- * UNSTEADY: a file, one line `date TAB promise TAB cause that is being looked for` for each test that is known to fail
- * now and then. A line counts for 14 days; then the test is mended or its failure is one like any other.
- * A promise that names the seed of its random choices, as `(CRASH_SEED=123)`, is tried again with the same seed; in UNSTEADY
- * it stands for every seed, so write `(CRASH_SEED=)` or any number.
- * Prints what it found, and last a line `excused N`: how many of the failures are no failure of this run. An excuse
- * takes a line in UNSTEADY and a copy that passed.
+ * FAILED: a file with one line `test file TAB test name` for each failed test.
+ * UNSTEADY: a file with one line `date TAB test name TAB cause that is being looked for` for each test that is known to
+ * fail sometimes. A line is valid for 14 days. By then the test must be mended, or its failures count like any other.
+ * If a test name contains the seed of its random choices, such as `(CRASH_SEED=123)`, the copies use the same seed. In
+ * UNSTEADY such a name stands for every seed, so write `(CRASH_SEED=)` or any number.
+ * Prints what it found, and as its last line `excused N`: how many of the failures do not count for this run. A failure
+ * is excused if the test has a line in UNSTEADY and passes in a copy.
  */
 import { readFileSync } from "node:fs";
 
 const COPIES = 3;
 const DAYS = 14;
 const DAY_MS = 86_400_000;
-/** Lines shown of a copy in which a promise failed. */
+/** How many lines are shown of a copy in which a test failed. */
 const SHOWN_LINES = 60;
 
 const lines = (path: string): string[][] =>
@@ -24,12 +25,12 @@ const lines = (path: string): string[][] =>
     .map((line) => line.split("\t"));
 
 const SEED = /\(([A-Z][A-Z0-9_]{0,40}SEED|SEED)=(\d*)\)/g;
-/** Environment that makes a copy choose as the failed test did. */
+/** Environment that makes a copy use the same random seeds as the failed test. */
 const seedsIn = (promises: readonly string[]): Record<string, string> =>
   Object.fromEntries(promises.flatMap((promise) => [...promise.matchAll(SEED)].map(([, name, seed]) => [name, seed])));
 const ofAnySeed = (promise: string): string => promise.replace(SEED, "($1=)");
 
-/** What is wrong with a line of UNSTEADY, if anything. */
+/** What is wrong with a line of UNSTEADY; undefined if nothing is. */
 function problemOf([date = "", promise = "", cause = ""]: string[]): string | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(date) || promise === "" || cause.trim() === "")
     return "is not `date TAB promise TAB cause that is being looked for`";

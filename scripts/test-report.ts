@@ -1,11 +1,11 @@
 /**
- * Reads the output of `bun test` on standard input and writes what a person reads: one line for each test file as it
- * begins, then each failure with its file, its promise and what it printed, each skipped test with its reason, then the
- * files that took longest. The reason is what the file wrote in a line \`skipped: …\` (src/testing/parts.ts).
+ * Reads the output of `bun test` on standard input and writes a report for people: one line for each test file when it
+ * begins, then each failure with its file, test name and output, each skipped test with its reason, and the slowest
+ * files. The reason is what the file printed in a line `skipped: …` (src/testing/parts.ts).
  * Usage: bun test … 2>&1 | bun scripts/test-report.ts TIMINGS FAILED MESSAGES [TOTAL_FILES]
- * TIMINGS: what \`bun test --timings\` wrote, the milliseconds of each file.
- * FAILED: a file to write, one line \`test file TAB promise\` for each test that failed.
- * MESSAGES: a file that the failures are appended to, shortened: for the end of the whole output.
+ * TIMINGS: the file that `bun test --timings` wrote, with the milliseconds of each test file.
+ * FAILED: a file to write, with one line `test file TAB test name` for each failed test.
+ * MESSAGES: a file to which shortened failures are appended, for the end of the whole output.
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 
@@ -13,9 +13,9 @@ interface FileResult {
   passed: number;
   failed: number;
   skipped: string[];
-  /** Why, each once. */
+  /** The reasons, each once. */
   reasons: Set<string>;
-  /** Lines since the last result: they belong to the next one. */
+  /** Lines since the last result, which belong to the next result. */
   pending: string[];
 }
 
@@ -25,14 +25,17 @@ interface Failure {
   lines: string[];
 }
 
-/** Lines kept of what one failed test printed. */
+/** How many lines of a failed test's output are kept. */
 const FAILURE_LINES = 60;
 
-/** Of these at the end of the whole output, and how many failures are shown there with their lines; others by name. */
+/**
+ * How many of these lines are repeated at the end of the whole output, and for how many failures. Others are listed by
+ * name.
+ */
 const MESSAGE_LINES = 40;
 const MESSAGES = 25;
 
-/** Files shown as those that took longest. */
+/** How many files are listed as the slowest. */
 const SLOWEST = 15;
 
 const timings = process.argv[2] ?? "";
@@ -56,7 +59,7 @@ const fileOf = (path: string): FileResult => {
 };
 
 function take(line: string): void {
-  // Bun repeats the failures at its end.
+  // Bun repeats the failures at the end of its output.
   if (/^\d+ tests? failed:$/.test(line)) ended = true;
   if (ended && line.startsWith("(fail)")) return;
   const [, path] = /^(\S+\.test\.tsx?):$/.exec(line) ?? [];
@@ -125,7 +128,7 @@ for (const [path, file] of skipped) {
   for (const promise of file.skipped) console.log(`    ${promise}`);
 }
 
-/** The files of this run that took longest; those of other runs are in the same file. */
+/** The slowest files of this run. The timings file also contains those of other runs. */
 function slowest(): [string, number][] {
   if (!existsSync(timings)) return [];
   const { files: taken } = JSON.parse(readFileSync(timings, "utf8")) as { files: Record<string, number> };

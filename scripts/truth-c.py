@@ -1,12 +1,12 @@
-"""What libclang resolves the calls of a folder's C and C++ to, for `truth-calls.ts`.
+"""Prints the targets of a folder's C and C++ calls according to libclang, for `truth-calls.ts`.
 
     python3 scripts/truth-c.py PATH [ARGUMENT OF THE COMPILER…] > calls.jsonl
 
-Each source file is read on its own, with the folder's own headers found by name, since nobody has configured the build:
-what a missing header would declare has no answer. A call counts where its name is written: what the text of a macro calls
-is nobody's line. A function that another file defines is found by clang's unified
-symbol; one that several files define (a platform each) counts for precision alone, and so does what nobody wrote: an
-instance of a template, which is the template, and a constructor, which is its class.
+Each source file is read separately, and the folder's own headers are found by name, because the build is not configured.
+Names that a missing header would declare have no answer. A call counts where its name is written, so calls in the text
+of a macro belong to no line. A function that another file defines is found by clang's unified symbol. A function that
+several files define (one per platform) counts only for precision. So does what nobody wrote: an instance of a template
+counts as the template, and a default constructor as its class.
 """
 import functools
 import json
@@ -87,7 +87,7 @@ for source in sources:
         print(f"{source}: not read", file=sys.stderr)
 
 for path, line, name, symbol, value in calls:
-    # Declared here and defined in a file of another platform: nobody knows.
+    # It is declared here and defined in another platform's file, so the target is unknown.
     if symbol in declared and symbol not in definitions:
         continue
     unwritten = symbol in made and symbol not in definitions

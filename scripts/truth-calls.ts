@@ -1,12 +1,13 @@
 /**
- * How true the graph's CALLS are against what a compiler says, which `truth-go`, `TruthJava.java` and `truth-c.py` print:
+ * The quality of the graph's CALLS edges, compared with a compiler's answers. `truth-go`, `TruthJava.java` and
+ * `truth-c.py` print these answers.
  *
  *   bun scripts/truth-calls.ts PATH CALLS.jsonl [--show N]
  *
- * A line of CALLS is `{path, line, name, to: [{path, line, name}], value?}`. A call counts when it reaches a function or
- * method of the folder. An edge is false when each call of its target's name on its line goes elsewhere; where the
- * compiler has no answer, the edge is not judged. A class and its constructor are one. `value`: a variable or field is
- * called, which has no target that a compiler knows. `oneOf`: any one of the targets is the call's.
+ * A line of CALLS is `{path, line, name, to: [{path, line, name}], value?}`. A call counts if it reaches a function or
+ * method of the folder. An edge is false if every call of its target's name on its line goes elsewhere. If the compiler
+ * has no answer, the edge is not judged. A class and its constructor count as one. `value` means that a variable or
+ * field is called, whose target no compiler knows. `oneOf` means that the call may reach any one of the targets.
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -26,7 +27,7 @@ interface Call extends Place {
   oneOf?: boolean;
 }
 
-/** Names that a node answers to: a constructor also to its class's. */
+/** The names of a node. A constructor also has its class's name. */
 function namesOf(graph: CodeGraph, row: number): string[] {
   const name = graph.nodes.name.get(row) ?? "";
   const outer = (graph.nodes.qualified.get(row) ?? "").split(".").at(-2);
@@ -36,7 +37,7 @@ function namesOf(graph: CodeGraph, row: number): string[] {
 const isConstructor = (name: string, outer: string): boolean =>
   name === outer || ["constructor", "__construct", "__init__", "<init>"].includes(name);
 
-/** Whether a node is the declaration at a place. A class is its constructor, wherever that is written. */
+/** Whether a node is the declaration at a place. A class counts as its constructor, wherever that is written. */
 function isAt(graph: CodeGraph, row: number, place: Place): boolean {
   if (!namesOf(graph, row).includes(place.name)) return false;
   return covers(graph, row, place) || constructorsOf(graph, row, place).some((one) => covers(graph, one, place));
@@ -48,7 +49,7 @@ function covers(graph: CodeGraph, row: number, place: Place): boolean {
   return first - 1 <= place.line && place.line <= last;
 }
 
-/** What the class of that name is made by, written in it or, as in C++, elsewhere. */
+/** The constructors of a class with that name. They may be written inside the class or, as in C++, elsewhere. */
 function constructorsOf(graph: CodeGraph, row: number, { name }: Place): number[] {
   const qualified = graph.nodes.qualified.get(row) ?? "";
   if (!["Class", "Struct"].includes(graph.label(row)) || graph.nodes.name.get(row) !== name) return [];

@@ -1,16 +1,16 @@
 <?php
 /**
- * What the calls of a folder's PHP reached while its tests ran, for `truth-calls.ts`.
+ * Prints what the calls of a folder's PHP reached while its tests ran, for `truth-calls.ts`.
  *
  *   php -d xdebug.mode=trace -d xdebug.start_with_request=yes -d xdebug.trace_format=1 -d xdebug.use_compression=0 \
  *     -d xdebug.output_dir=FOLDER $(which phpunit) -c PATH
  *   php -d auto_prepend_file=PATH/vendor/autoload.php scripts/truth-php.php PATH FOLDER/*.xt > calls.jsonl
  *
  * Xdebug's trace names the method that ran and the line that called it. A call counts where the method's name is written
- * before a bracket on that line, or on the nearest line above it: a call over several lines is reported by one of them, and
- * what PHP itself calls back is nobody's line. What ran may be any implementation of what the source names, so a call
- * reaches the method that ran, or what it overrides or implements: one of them is enough. Calls that did not run have no
- * answer.
+ * before a parenthesis on that line, or on the nearest line above, because a call over several lines is reported at one of
+ * them. Callbacks that PHP itself calls belong to no line. The method that ran may be any implementation of what the source
+ * names. A call therefore reaches the method that ran, or one that it overrides or implements; any of them is enough. Calls
+ * that did not run have no answer.
  */
 
 const LINES_ABOVE = 12;
@@ -24,7 +24,7 @@ function linesOf(string $path): array
     return $known[$path] ??= array_merge([''], preg_split('/\R/', file_get_contents($path)));
 }
 
-/** The line on which a name is called, at a line or nearest above it; null where no text calls it. */
+/** The line on which a name is called: the given one, or the nearest above it; null if no text calls it. */
 function calledAt(string $path, int $line, string $name, string $class): ?int
 {
     $short = preg_quote(substr(strrchr('\\' . $class, '\\'), 1), '/');
@@ -44,7 +44,7 @@ function placeOf(ReflectionFunctionAbstract $function, string $name, string $roo
 {
     $path = $function->getFileName();
     if ($path === false || !str_starts_with($path, $root)) return null;
-    // Attributes and comments stand before the name.
+    // Attributes and comments precede the name.
     $lines = linesOf($path);
     for ($line = $function->getStartLine(); $line < $function->getStartLine() + 8; $line++) {
         if (preg_match('/function\s+&?\s*' . preg_quote($name, '/') . '\b/i', $lines[$line] ?? '')) {
@@ -54,7 +54,7 @@ function placeOf(ReflectionFunctionAbstract $function, string $name, string $roo
     return null;
 }
 
-/** @return array<string, array> the places of a method, of what it overrides and of what it implements */
+/** @return array<string, array> the places of a method, and of the methods that it overrides or implements */
 function targetsOf(string $class, string $name, string $root): array
 {
     static $known = [];
@@ -88,7 +88,7 @@ function isLoadable(string $class): bool
     try {
         return class_exists($class) || trait_exists($class);
     } catch (Throwable) {
-        return false; // It extends what is not installed.
+        return false; // It extends a class that is not installed.
     }
 }
 

@@ -1,6 +1,7 @@
 /**
- * A TypeScript program over a checkout as its authors would have it after an install: every file of the graph, workspace
- * packages linked by name, each folder's own tsconfig for the names of modules, the types of Node.
+ * Creates a TypeScript program for a checkout as its authors have it after an install. It contains every file of the
+ * graph, links workspace packages by name, resolves module names with each folder's own tsconfig, and has the types of
+ * Node.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,7 +11,7 @@ const ENDINGS = [".ts", ".tsx", ".mts", ".cts", ".d.ts", ".js", ".jsx", ".mjs", 
 const MAX_FOLDER_DEPTH = 6;
 
 interface WorkspacePackages {
-  /** Folder of a package by its name. */
+  /** Folders of packages by package name. */
   folders: ReadonlyMap<string, string>;
 }
 
@@ -40,10 +41,10 @@ function parse(path: string): unknown {
   }
 }
 
-/** The options of the tsconfig nearest to a folder, within the root. */
+/** Finds the options of the nearest tsconfig of a folder, within the root. */
 function createOptionsOf(root: string): (folder: string) => ts.CompilerOptions {
   const known = new Map<string, ts.CompilerOptions>();
-  // Which files a config names does not matter here, and finding them takes long.
+  // Which files a config includes does not matter here, and finding them takes long.
   const host: ts.ParseConfigHost = { ...ts.sys, readDirectory: () => [] };
   const optionsOf = (folder: string): ts.CompilerOptions => {
     let options = known.get(folder);
@@ -60,8 +61,8 @@ function createOptionsOf(root: string): (folder: string) => ts.CompilerOptions {
 }
 
 /**
- * Declaration files that nothing imports count for their own project only, and all projects are one program here: those
- * that the root's tsconfig includes are kept, so that one package's globals are not in another.
+ * Declaration files that nothing imports belong only to their own project, but here all projects form one program. Only
+ * those that the root's tsconfig includes are kept, so that one package's globals do not affect another.
  */
 function createIsIncluded(root: string): (file: string) => boolean {
   let included: Set<string> | undefined;
@@ -78,7 +79,7 @@ function createIsIncluded(root: string): (file: string) => boolean {
   };
 }
 
-/** A file system in which workspace packages are in the root's node_modules. */
+/** A file system in which the workspace packages appear in the root's node_modules. */
 function createLinkedSystem(root: string, packages: WorkspacePackages) {
   const link = /\/node_modules\/((?:@[^/]+\/)?[^/@]+)(.*)$/;
   const through = (path: string): string => {
@@ -97,7 +98,7 @@ function createLinkedSystem(root: string, packages: WorkspacePackages) {
 /**
  * @param root absolute path of the checkout
  * @param files absolute paths of its source files
- * @param modules a node_modules folder for what the checkout imports and lacks
+ * @param modules a node_modules folder for packages that the checkout imports but does not contain
  */
 export function createProgram(root: string, files: string[], modules: string): ts.Program {
   const packages = readPackages(root);
@@ -144,7 +145,7 @@ export function createProgram(root: string, files: string[], modules: string): t
     return found;
   }
 
-  /** A workspace package whose package.json names files that a build would make: its sources. */
+  /** Finds the sources of a workspace package whose package.json names files that only a build would create. */
   function builtPackage(name: string): ts.ResolvedModuleFull | undefined {
     const parts = name.split("/");
     const own = name.startsWith("@") ? parts.slice(0, 2).join("/") : parts[0]!;

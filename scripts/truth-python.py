@@ -1,9 +1,9 @@
-"""How true the graph's CALLS of Python are, against jedi's answer.
+"""The quality of the graph's CALLS edges for Python, compared with jedi's answers.
 
     skep graph export PATH > graph.jsonl && python3 scripts/truth-python.py PATH graph.jsonl
 
-A call counts when jedi resolves the called name to a function or class of the folder. An edge is false when jedi
-resolves every call of that name on its line elsewhere; where jedi has no answer, it is not judged.
+A call counts if jedi resolves the called name to a function or class of the folder. An edge is false if jedi resolves
+every call of that name on its line elsewhere. If jedi has no answer, the edge is not judged.
 """
 import ast
 import json
@@ -25,7 +25,7 @@ for line in open(exported):
 paths = sorted({n["file_path"] for n in nodes.values() if n.get("language") == "python" and n.get("file_path")})
 
 truth, answered = defaultdict(set), defaultdict(set)
-# The folder's own packages, not what is installed under their names.
+# Use the folder's own packages instead of installed ones with the same names.
 standard = [path for path in sys.path if "site-packages" not in path]
 project = jedi.Project(root, sys_path=[os.path.join(root, "src"), root, *standard])
 for path in paths:

@@ -1,13 +1,13 @@
-"""What rustc resolves the calls of a folder's Rust to, for `truth-calls.ts`.
+"""Prints the targets of a folder's Rust calls according to rustc, for `truth-calls.ts`.
 
     RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsave-analysis --emit=mir -Zmir-opt-level=0" cargo check --manifest-path PATH/Cargo.toml
     python3 scripts/truth-rust.py PATH > calls.jsonl
 
-Reads what rustc 1.63 left below PATH/target: the save-analysis (JSON) says which declaration each written name stands
+Reads the files of rustc 1.63 below PATH/target. The save-analysis (JSON) says which declaration each written name stands
 for, and the MIR says on which type a trait's method is called. A call of a trait's method on a type whose
-implementation is in the folder reaches that implementation; on a type parameter or a trait object it reaches the trait's
-own method. Files that were not compiled (tests, other platforms) have no answer. What the text of a macro calls is
-nobody's line. A tuple struct or a variant that is made by a call counts for precision alone.
+implementation is in the folder reaches that implementation. On a type parameter or a trait object, it reaches the
+trait's own method. Files that were not compiled (tests, other platforms) have no answer. Calls in the text of a macro
+belong to no line. A tuple struct or a variant that a call creates counts only for precision.
 """
 import functools
 import glob
@@ -84,7 +84,7 @@ for analysis, folder in analyses:
         path = place(folder, one["span"])
         if path is None or one["kind"] not in METHODS | MADE:
             continue
-        # What the text of a macro declares stands nowhere: the name is an argument of the macro.
+        # A declaration in a macro's text has no place in the source: its name is an argument of the macro.
         written = lines_of(path)[one["span"]["line_start"] - 1][: one["span"]["column_start"] - 1]
         if one["kind"] in METHODS and not re.search(r"\bfn\s+$", written):
             continue

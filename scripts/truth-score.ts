@@ -1,7 +1,8 @@
 /**
- * How true the graph's CALLS of a folder of TypeScript and JavaScript are, against the TypeScript compiler's own answer.
- * A call counts when the compiler resolves it to something in the folder that is a node; an edge is false when the
- * compiler resolves the call elsewhere, and not judged where it has no answer. `new C` is right for class and constructor.
+ * The quality of the graph's CALLS edges for a folder of TypeScript and JavaScript, against the TypeScript compiler's
+ * own answer. A call counts if the compiler resolves it to something in the folder that is a node. An edge is false if
+ * the compiler resolves the call elsewhere, and not judged if the compiler has no answer. For `new C`, both class and
+ * constructor are right.
  */
 import { join } from "node:path";
 import type { CodeGraph } from "../src/graph/code-graph.ts";
@@ -11,11 +12,11 @@ import { judge, type Verdicts } from "./truth-verdicts.ts";
 
 interface TruthScore {
   path: string;
-  /** Calls that the compiler resolves into the folder, and those of them that the graph has. */
+  /** Calls that the compiler resolves into the folder (`expected`), and those of them that the graph has (`found`). */
   expected: number;
   found: number;
   recall: number;
-  /** Edges that the compiler has an answer for, and those of them that it gives too. */
+  /** Edges for which the compiler has an answer (`judged`), and those that match it (`right`). */
   judged: number;
   right: number;
   precision: number;
@@ -24,7 +25,7 @@ interface TruthScore {
   untyped: number;
   outside: number;
   compiler_ms: number;
-  /** Right and judged edges by the rule that found them. */
+  /** The numbers of right and judged edges by the rule that found them. */
   by_reason: Record<string, [number, number]>;
 }
 
@@ -35,17 +36,17 @@ interface TruthLists {
   missing_nodes: string[];
 }
 
-/** Edges by `file:line`: target row and reason. */
+/** Edges by `file:line`: reasons by target row. */
 type Found = ReadonlyMap<string, ReadonlyMap<number, string>>;
 
-/** The class a constructor belongs to: both stand for `new`. */
+/** Replaces a constructor by its class, because both stand for `new`. */
 function normal(graph: CodeGraph, row: number): number {
   if (graph.nodes.name.get(row) !== "constructor") return row;
   for (const edge of graph.incoming(row)) if (graph.edge(edge).type === "CONTAINS") return graph.edges.from[edge]!;
   return row;
 }
 
-/** @param modules folder of the packages that the sources import and lack */
+/** @param modules folder of packages that the sources import but do not contain */
 export async function truthOf(root: string, modules: string): Promise<{ score: TruthScore; lists: TruthLists }> {
   const graph = await indexInMemory(root);
   const paths = new Set<string>();

@@ -1,26 +1,28 @@
 /**
- * What the TypeScript compiler says that calls reach, as nodes of the graph.
- *
- * The target is the function that the called name is declared with (`const f: F = () => …`), else the declaration of the
- * signature that the compiler chose. Where that has no node of its own (a function type, an anonymous function, a function
- * of a library), it is the variable or property through which it was called.
+ * Maps the targets of calls, according to the TypeScript compiler, to nodes of the graph.
+ * The target is the function with which the called name is declared (`const f: F = () => …`), else the declaration of
+ * the signature that the compiler chose. If that has no node of its own (a function type, an anonymous function, a
+ * library's function), the target is the variable or property through which it was called.
  */
 import { relative } from "node:path";
 import ts from "typescript-api";
 import type { CodeGraph } from "../src/graph/code-graph.ts";
 
 export interface Verdicts {
-  /** `file:line` → targets by node row. */
+  /** Rows of the target nodes by `file:line`. */
   truth: Map<string, Set<number>>;
-  /** Further right targets: other members of a union, the class whose constructor a subclass inherits. */
+  /** Further correct targets: other members of a union, or the class whose constructor a subclass inherits. */
   accepted: Map<string, Set<number>>;
-  /** Sites where the compiler has no answer, or one that is no node of the graph. */
+  /** Calls for which the compiler has no answer, or one that is no node of the graph. */
   unknown: Set<string>;
-  /** Calls seen, calls whose callee the compiler cannot type, and calls of what is outside. */
+  /**
+   * Numbers of calls: all (`sites`), those whose callee the compiler cannot type (`untyped`), and those of targets
+   * outside.
+   */
   sites: number;
   untyped: number;
   outside: number;
-  /** Declarations with a name that the graph has no node for. */
+  /** Named declarations for which the graph has no node. */
   missingNodes: string[];
 }
 
@@ -31,7 +33,7 @@ interface Named {
   names: string[];
 }
 
-/** Finds the node that a declaration is, or -1. */
+/** Returns a function that finds the node of a declaration, or -1. */
 function createLocator(graph: CodeGraph, root: string) {
   const byFile = new Map<string, number[]>();
   for (let row = 0; row < graph.nodeCount; row++) {
@@ -50,11 +52,14 @@ function createLocator(graph: CodeGraph, root: string) {
     if (list) list.push(row);
     else byFile.set(path, [row]);
   }
-  /** `exact`: the node must begin on the declaration's line, as locals share names with what is around them. */
+  /**
+   * With `exact`, the node must begin on the declaration's line or later, because locals may share a name with what
+   * surrounds them.
+   */
   return ({ node, names }: Named, exact: boolean): number => {
     const source = node.getSourceFile();
     const first = source.getLineAndCharacterOfPosition(node.getStart()).line + 1;
-    // Decorators stand before the name, and may stand before the node.
+    // Decorators precede the name, and may precede the node.
     const name = ts.isClassLike(node) || ts.isClassElement(node) ? node.name : undefined;
     const line = name ? source.getLineAndCharacterOfPosition(name.getStart()).line + 1 : first;
     let best = -1;
@@ -73,7 +78,7 @@ function createLocator(graph: CodeGraph, root: string) {
 
 const bare = (text: string) => text.replace(/^["'`]|["'`]$/g, "");
 
-/** What an assignment gives a name to: `x.name = …`; `module.exports = …` is the default export. */
+/** The name that an assignment gives: `x.name = …`; `module.exports = …` is the default export. */
 function assignedName(left: ts.Expression): string[] {
   if (left.getText() === "module.exports") return ["default"];
   if (ts.isPropertyAccessExpression(left)) return [left.name.text];
@@ -81,7 +86,7 @@ function assignedName(left: ts.Expression): string[] {
   return [];
 }
 
-/** The declaration a reader would name, and its name; undefined for what has none. */
+/** The declaration that a reader would name, and its names; undefined if it has none. */
 function named(declaration: ts.Node): Named | undefined {
   if (ts.isConstructorDeclaration(declaration)) return named(declaration.parent);
   if (ts.isClassLike(declaration)) {
@@ -110,7 +115,7 @@ function named(declaration: ts.Node): Named | undefined {
   return undefined;
 }
 
-/** An anonymous function is what holds it. */
+/** An anonymous function is represented by what holds it, such as a variable. */
 function namedFunction(declaration: ts.ArrowFunction | ts.FunctionExpression): Named | undefined {
   let holder: ts.Node = declaration.parent;
   while (ts.isParenthesizedExpression(holder)) holder = holder.parent;
@@ -126,7 +131,7 @@ function namedFunction(declaration: ts.ArrowFunction | ts.FunctionExpression): N
   return undefined;
 }
 
-/** The variable or property that a symbol is, if that can be a node. */
+/** The variable or property of a symbol, if it can be a node. */
 function holderOf(declaration: ts.Node): Named | undefined {
   if (
     ts.isVariableDeclaration(declaration) ||
@@ -174,14 +179,14 @@ export function judge(program: ts.Program, root: string, paths: ReadonlySet<stri
     return symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
   }
 
-  /** The class that `new` or `super()` makes an instance of: it may inherit the constructor that the signature names. */
+  /** The class that `new` or `super()` instantiates. It may inherit the constructor that the signature names. */
   function constructed(node: CallNode, signature: ts.Signature): ts.Node | undefined {
     if (!ts.isNewExpression(node) && calleeOf(node).kind !== ts.SyntaxKind.SuperKeyword) return undefined;
     const made = signature.getReturnType().symbol?.valueDeclaration;
     return made && ts.isClassLike(made) ? made : undefined;
   }
 
-  /** The other declarations that a call of a member of a union may reach. */
+  /** The other declarations that a call of a union's member may reach. */
   function unionMembers(callee: ts.Expression): ts.Node[] {
     if (!ts.isPropertyAccessExpression(callee)) return [];
     const receiver = checker.getTypeAtLocation(callee.expression);
@@ -189,7 +194,7 @@ export function judge(program: ts.Program, root: string, paths: ReadonlySet<stri
     return receiver.types.flatMap((type) => checker.getPropertyOfType(type, callee.name.text)?.declarations ?? []);
   }
 
-  /** The function that a constant or property is declared with, whatever type it is said to have. */
+  /** The function with which a constant or property is declared, regardless of its declared type. */
   function writtenFunction(callee: ts.Expression): ts.Node | undefined {
     const declaration = symbolAt(callee)?.valueDeclaration;
     if (!declaration || !inside(declaration)) return undefined;
@@ -198,7 +203,7 @@ export function judge(program: ts.Program, root: string, paths: ReadonlySet<stri
     return value && (ts.isArrowFunction(value) || ts.isFunctionExpression(value)) ? value : undefined;
   }
 
-  /** `f.call(…)`, `f.apply(…)`: what is called is f. */
+  /** For `f.call(…)` and `f.apply(…)`, the called function is f. */
   function applied(callee: ts.Expression): ts.Expression {
     if (!ts.isPropertyAccessExpression(callee) || !/^(call|apply)$/.test(callee.name.text)) return callee;
     const receiver = checker.getTypeAtLocation(callee.expression);
@@ -273,7 +278,10 @@ export function judge(program: ts.Program, root: string, paths: ReadonlySet<stri
   return verdicts;
 }
 
-/** `import(…)`, and `require(…)` where that is how modules are named: they load, they call nothing of the repository. */
+/**
+ * Whether a call is `import(…)`, or `require(…)` where that imports modules. Such a call loads a module and calls
+ * nothing in the repository.
+ */
 function isImport(node: ts.CallExpression): boolean {
   if (node.expression.kind === ts.SyntaxKind.ImportKeyword) return true;
   return ts.isIdentifier(node.expression) && node.expression.text === "require" && node.arguments.length === 1;

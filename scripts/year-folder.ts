@@ -1,12 +1,12 @@
-/** A data folder with a year's data: runs made of three real ones, and what else there is made over HTTP. */
+/** Creates a data folder with a year's data: runs copied from three real ones, and other objects created over HTTP. */
 import { join } from "node:path";
 import { startServer, type TestServer } from "../src/testing/server.ts";
 import { fillYear } from "../src/testing/year-data.ts";
 
-/** Objects of each kind that are made over HTTP. */
+/** How many objects of each kind are created over HTTP. */
 const OTHERS = 250;
 
-/** @returns rows by table, and how long writing them took. */
+/** @returns the number of rows by table, and how long writing them took. */
 export async function fillFolder(
   data: string,
   runs: number,
@@ -26,11 +26,11 @@ export async function fillFolder(
   return { rows, tookMs: performance.now() - began };
 }
 
-/** Objects of the features that a run does not make. Returns the ids that paths are filled with, by prefix. */
+/** Creates the objects that runs do not create. @returns ids that fill in the parameters of paths, by prefix. */
 export async function fillOthers(server: TestServer): Promise<[prefix: string, id: string][]> {
   const post = async (path: string, body: unknown): Promise<string | undefined> => {
     const answer = await server.request<{ id?: string; detail?: string }>("POST", path, { body });
-    // Of some kinds a user has 50 at most.
+    // A user can have at most 50 objects of some kinds.
     if (answer.status >= 300 && answer.status !== 409)
       throw new Error(`POST ${path}: ${answer.status} ${answer.body.detail}`);
     return answer.body.id;

@@ -1,4 +1,4 @@
-/** The OpenAPI document of a server that is started over an empty folder for this alone. Written to standard output. */
+/** Starts a server on an empty folder and writes its OpenAPI document to standard output. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

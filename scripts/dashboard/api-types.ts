@@ -1,4 +1,7 @@
-/** TypeScript of an OpenAPI 3.1 document: its types in the shape that openapi-fetch reads (`paths`, `components`), and what its events change. */
+/**
+ * Generates TypeScript from an OpenAPI 3.1 document: its types in the form that openapi-fetch uses (`paths`,
+ * `components`), and which answers its events make outdated.
+ */
 
 type Json = { [key: string]: unknown };
 interface Operation {
@@ -38,7 +41,7 @@ function objectOf(schema: Json): string {
   const members = Object.entries((schema["properties"] ?? {}) as Record<string, Json>).map(
     ([name, one]) => `${quoted(name)}${required.has(name) ? "" : "?"}: ${typeOf(one)}`,
   );
-  // Names of one form, with values of one kind.
+  // An object with any names of one form, and values of one kind.
   const [pattern] = Object.values((schema["patternProperties"] ?? {}) as Record<string, Json>);
   const more = pattern ?? schema["additionalProperties"];
   if (members.length > 0) return `{ ${members.join("; ")} }`;
@@ -76,7 +79,7 @@ function operationOf(operation: Operation): string {
   return `{ parameters: ${parametersOf(operation)}; ${body}; responses: { ${[...answers, problem].join("; ")} } }`;
 }
 
-/** @returns the source of a module of types. */
+/** @returns the source of a module with the types. */
 export function apiTypes({ paths, components }: ApiDocument): string {
   const routes = Object.entries(paths).map(([path, item]) => {
     const methods = METHODS.map((method) =>
@@ -99,7 +102,7 @@ export function apiTypes({ paths, components }: ApiDocument): string {
   ].join("\n");
 }
 
-/** @returns the source of a module that says which paths each kind of event makes stale. */
+/** @returns the source of a module that says which paths each kind of event makes outdated. */
 export function staleAnswers({ components }: ApiDocument): string {
   const kinds = Object.values(components.schemas).flatMap((schema) => {
     const { kind } = (schema["properties"] ?? {}) as Record<string, Json>;

@@ -40,7 +40,7 @@ const keyOf = (files: string[]): string =>
   hashOf(...files.flatMap((file) => [relative(ROOT, file), readFileSync(file)]));
 const unchanged = (file: string, key: string): boolean => existsSync(file) && readFileSync(file, "utf8") === key;
 
-/** Types of the API, and which answers its events make stale, from the document that the server gives of itself. */
+/** Writes the API's types, and which answers its events make outdated, from the server's own OpenAPI document. */
 function writeApiTypes(): void {
   const sources = filesOf(join(ROOT, "src"), /^(?!.*\.(test|gen)\.ts$).*\.ts$/).filter((file) => !file.startsWith(WEB));
   const key = keyOf([...sources, import.meta.path, join(import.meta.dir, "api-types.ts")]);
@@ -114,7 +114,7 @@ interface Meta {
   outputs: Record<string, { imports: { path: string; kind: string }[] }>;
 }
 
-/** The chunks that a file loads at once, itself first. */
+/** The chunks that a file loads at once, with the file itself first. */
 function staticChunks(entry: string, meta: Meta): string[] {
   const seen = new Set<string>();
   const visit = (name: string) => {
@@ -144,7 +144,7 @@ function partFiles(meta: Meta, first: string[]): PartFiles {
   };
 }
 
-/** The script that stands in the page itself; the server's policy allows it by its hash. */
+/** The inline script of the page. The server's policy allows it by its hash. */
 async function inlineScript(outputs: BuildArtifact[]): Promise<string> {
   const [script] = await Promise.all(outputs.map((one) => one.text()));
   if (script === undefined || outputs.length > 1) throw new Error("the script of the page is not one file");
@@ -165,7 +165,7 @@ function pagesOf(scripts: string[]): Record<string, string> {
   );
 }
 
-/** @returns whether anything was made. */
+/** Builds the dashboard if necessary. @returns whether anything was built. */
 export async function buildDashboard(): Promise<boolean> {
   writeApiTypes();
   const inputs = [
@@ -230,7 +230,10 @@ export async function buildDashboard(): Promise<boolean> {
   return true;
 }
 
-/** A module whose default export is every file of the dashboard, embedded in the executable; for a build plugin. */
+/**
+ * The source of a module whose default export contains every file of the dashboard, for embedding into the executable
+ * by a build plugin.
+ */
 export function embeddedModule(): string {
   const names = ["index.html", ...readdirSync(ASSETS).map((name) => `assets/${name}`)];
   const imports = names.map(

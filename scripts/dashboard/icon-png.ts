@@ -1,6 +1,7 @@
 /**
- * The icon as PNG, which phones and tablets want: the strokes of `icon.svg` are level lines with round ends, so each point's
- * distance to the next line says how much of it is painted. The same bytes each time, and no program that draws is needed.
+ * Draws the icon as PNG for phones and tablets. The strokes of `icon.svg` are horizontal lines with round ends, so the
+ * distance of a point to the nearest line determines how much of it is painted. The output is always the same, and no
+ * drawing program is needed.
  */
 import { crc32, deflateSync } from "node:zlib";
 
@@ -14,7 +15,7 @@ interface Drawing {
   strokes: Stroke[];
   width: number;
   color: Color;
-  /** Side of the square that it is drawn in. */
+  /** Side length of the square view box. */
   side: number;
 }
 
@@ -22,15 +23,15 @@ type Color = readonly [red: number, green: number, blue: number];
 
 interface IconLook {
   pixels: number;
-  /** Behind it; none: it is transparent. */
+  /** Background color; transparent if not set. */
   background?: string;
-  /** Part of the side that the drawing takes. */
+  /** Fraction of the side that the drawing occupies. */
   scale: number;
 }
 
 const colorOf = (text: string): Color => [1, 3, 5].map((at) => Number.parseInt(text.slice(at, at + 2), 16)) as never;
 
-/** @throws Error for a drawing of another kind: then it has to be drawn otherwise. */
+/** @throws Error for a drawing of another kind, which this code cannot draw. */
 export function readIcon(svg: string): Drawing {
   const [, side] = /viewBox="0 0 (\d+) \1"/.exec(svg) ?? [];
   const [, color] = /stroke="(#[0-9a-f]{6})"/.exec(svg) ?? [];
@@ -49,7 +50,7 @@ export function readIcon(svg: string): Drawing {
   return { strokes, width: Number(width), color: colorOf(color), side: Number(side) };
 }
 
-/** Part of the point that is painted, 0 to 1: its edge is a pixel wide. */
+/** How much of a point is painted, from 0 to 1. The edge of a line is one pixel wide. */
 function coverOf({ strokes, width }: Drawing, x: number, y: number, pixel: number): number {
   let nearest = Number.POSITIVE_INFINITY;
   for (const stroke of strokes) {
@@ -66,7 +67,7 @@ export function drawIcon(drawing: Drawing, { pixels, background, scale }: IconLo
   const lines = Buffer.alloc(pixels * (1 + pixels * 4));
   let at = 0;
   for (let row = 0; row < pixels; row++) {
-    // No filter: the line as it is.
+    // PNG filter type 0: the line is stored unfiltered.
     lines[at++] = 0;
     for (let column = 0; column < pixels; column++) {
       const [x, y] = [margin + (column + 0.5) * pixel, margin + (row + 0.5) * pixel];
@@ -79,7 +80,7 @@ export function drawIcon(drawing: Drawing, { pixels, background, scale }: IconLo
   return pngOf(pixels, lines);
 }
 
-/** https://www.w3.org/TR/png-3/: head, data, end; 8 bits for red, green, blue and opacity. */
+/** https://www.w3.org/TR/png-3/: header, data, end; 8 bits each for red, green, blue and alpha. */
 function pngOf(pixels: number, lines: Uint8Array): Uint8Array {
   const chunk = (type: string, data: Uint8Array): Buffer => {
     const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
@@ -100,10 +101,10 @@ function pngOf(pixels: number, lines: Uint8Array): Uint8Array {
   ]);
 }
 
-/** Of the dashboard's manifest. */
+/** The background color of the dashboard's manifest. */
 const BACKGROUND = "#17130d";
 
-/** Names of the files and what is drawn in them. What a launcher cuts off a maskable icon is a tenth at each side. */
+/** The files and what they contain. A launcher may cut off a tenth of a maskable icon at each side. */
 export const ICONS: Readonly<Record<string, IconLook>> = {
   "icon-192.png": { pixels: 192, scale: 1 },
   "icon-512.png": { pixels: 512, scale: 1 },

@@ -1,4 +1,7 @@
-/** scripts/screenshots: a picture of every page, for docs/dashboard.md and docs/first-project.md, or only those that are named. */
+/**
+ * scripts/screenshots: takes a picture of every page for docs/dashboard.md and docs/first-project.md, or only of the
+ * named ones.
+ */
 import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -19,11 +22,11 @@ interface Picture {
   path(ids: Seeded): string;
   dark?: boolean;
   phone?: boolean;
-  /** What is clicked and typed before it is taken. */
+  /** What is clicked and typed before the picture is taken. */
   act?(page: Page): Promise<unknown>;
 }
 
-/** What only this machine is called by: a folder for the sample repository, a port. */
+/** Replaces what is specific to this machine: the folder of the sample repository, and a port. */
 const PLAIN = `{
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode())
@@ -35,7 +38,7 @@ const PLAIN = `{
 const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).first().click();
 const TRANSCRIPT = 'role=log[name="Log of the step"]';
 
-/** Those of docs/first-project.md that no other page shows. */
+/** Pictures that only docs/first-project.md shows. */
 const STEPS: Picture[] = [
   { name: "project", path: ({ project }) => `/projects/${project}` },
   {
@@ -117,7 +120,7 @@ const STEPS: Picture[] = [
   },
 ];
 
-/** Pages that no text shows: docs/dashboard.md links them at its end. */
+/** Pages that the text does not show; docs/dashboard.md links them at its end. */
 const OTHERS: Picture[] = [
   { name: "inbox", path: () => "/inbox" },
   { name: "runs", path: () => "/runs" },

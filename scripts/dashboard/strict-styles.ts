@@ -1,6 +1,6 @@
 /**
- * Two libraries write `<style>` elements, which the dashboard's policy refuses. Here they use constructed style sheets.
- * A version with a different text stops the build: read it, then write the change for it.
+ * Two libraries add `<style>` elements, which the dashboard's policy forbids. This plugin makes them use constructed
+ * style sheets. If a new version has a different text, the build stops: read the text, then adapt the change.
  */
 import { readFileSync } from "node:fs";
 import type { BunPlugin } from "bun";

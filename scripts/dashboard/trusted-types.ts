@@ -1,12 +1,12 @@
 /**
- * The dashboard's policy forbids making elements from text (Trusted Types). A library that does so throws in the browser,
- * on the page where it is first used, so the build looks for such places in every file that it bundles.
+ * The dashboard's policy forbids creating elements from text (Trusted Types). A library that does so would throw in the
+ * browser, on the page where it is first used. The build therefore looks for such places in every file that it bundles.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { BunPlugin } from "bun";
 
-/** Its build for browsers decodes `&amp;` by `innerHTML`; the other one looks into a table. */
+/** This package's browser build decodes `&amp;` with `innerHTML`; its other build uses a table. */
 const DECODER = "decode-named-character-reference";
 
 export const withoutDom: BunPlugin = {
@@ -18,11 +18,11 @@ export const withoutDom: BunPlugin = {
   },
 };
 
-/** Assignments and calls that the policy refuses. */
+/** Assignments and calls that the policy forbids. */
 const SINKS =
   /\.(?:innerHTML|outerHTML|srcdoc) ?=[^=]|insertAdjacentHTML ?\(|createContextualFragment ?\(|\.parseFromString ?\(|document\.write(?:ln)? ?\(|\beval ?\(|new Function ?\(/;
 
-/** Files that hold such a place and never reach it on our pages, each with the reason. */
+/** Files that contain such a place but never reach it on our pages, each with the reason. */
 const NEVER_REACHED: [file: RegExp, reason: string][] = [
   [
     /react-dom[/\\]cjs[/\\]react-dom-client\.production\.js$/,
@@ -31,7 +31,7 @@ const NEVER_REACHED: [file: RegExp, reason: string][] = [
   [/d3-selection[/\\]dist[/\\]d3-selection\.mjs$/, "`selection.html()`, which the graph of steps does not call"],
 ];
 
-/** @param inputs paths of the files that were bundled. @throws naming those that the policy would stop. */
+/** @param inputs paths of the bundled files. @throws Error that names the files with a forbidden place. */
 export function checkSinks(inputs: string[]): void {
   const refused = inputs.filter(
     (path) => !NEVER_REACHED.some(([file]) => file.test(path)) && SINKS.test(readFileSync(path, "utf8")),

@@ -1,4 +1,4 @@
-/** Elements are made with `src/web/ui/jsx-runtime.ts`, in our own files and in every library's. */
+/** Makes our own files and all libraries create elements with `src/web/ui/jsx-runtime.ts`. */
 import { resolve } from "node:path";
 import type { BunPlugin } from "bun";
 

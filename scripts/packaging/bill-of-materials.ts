@@ -1,4 +1,4 @@
-/** What the executable is made of: a CycloneDX bill of materials, and the licences of all its parts. */
+/** Describes what the executable consists of: a CycloneDX bill of materials, and the licences of all parts. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
@@ -32,10 +32,10 @@ function listComponents(): Bom {
   return bom;
 }
 
-/** @returns the bill as JSON, the same for the same lock file, and the licences' texts. */
+/** @returns the bill as JSON, which depends only on the lock file, and the texts of the licences. */
 export function describeMaterials({ version, epoch }: Release): { bill: string; licences: string } {
   const bom = listComponents();
-  // A serial number and the time of its making would differ each time.
+  // The serial number and the time of creation would differ each time.
   delete bom.serialNumber;
   bom.metadata.timestamp = new Date(epoch * 1_000).toISOString();
   Object.assign(bom.metadata.component, { name: "skep", version, type: "application" });

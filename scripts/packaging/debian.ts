@@ -1,4 +1,4 @@
-/** The Debian package: executable, unit of the service, its user, completion, manual page. */
+/** Builds the Debian package: the executable, the service's unit and user, shell completion, and the manual page. */
 import { chmodSync, copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -8,7 +8,7 @@ import { fillTemplate, put, type Release, run } from "./shell.ts";
 
 interface PackageInput extends Release {
   executable: string;
-  /** Debian's word, e.g. `amd64`. */
+  /** Debian's name, e.g. `amd64`. */
   architecture: string;
   /** Text of the manual page. */
   manual: string;
@@ -20,7 +20,7 @@ const SETTINGS = `# Settings of the Skep service, one NAME=value a line; skep co
 #PORT=8000
 `;
 
-/** @returns the package's path in `out`. */
+/** Builds the package. @returns its path in `out`. */
 export function makeDebianPackage(input: PackageInput): string {
   const { version, epoch, executable, architecture, out, work, fast } = input;
   const root = join(work, `deb-${architecture}`);
@@ -30,7 +30,7 @@ export function makeDebianPackage(input: PackageInput): string {
   chmodSync(join(root, "usr/bin/skep"), 0o755);
   putFiles(root, input);
   const bytes = Number(run(["du", "-sk", "--apparent-size", root]).split("\t")[0]);
-  // In versions of Debian, a tilde comes before everything: 1.0.0~rc.1 is older than 1.0.0.
+  // In Debian versions, a tilde sorts before everything else: 1.0.0~rc.1 is older than 1.0.0.
   const debian = version.replace("-", "~");
   put(
     root,
@@ -64,5 +64,5 @@ function putFiles(root: string, { manual, licences }: PackageInput): void {
   put(root, "usr/share/fish/vendor_completions.d/skep.fish", `${COMPLETIONS.fish}\n`);
 }
 
-/** Without a name and time in its header. */
+/** Compresses without a name and time in the header, so that the bytes are always the same. */
 const gzip = (text: string): Buffer => gzipSync(text, { level: 9 });

@@ -1,4 +1,7 @@
-/** The container image as a file for `docker load`: what Skep needs of Debian in one layer, the executable in another. */
+/**
+ * Builds the container image as a file for `docker load`: the needed Debian packages in one layer, the executable in
+ * another.
+ */
 import {
   chmodSync,
   copyFileSync,
@@ -12,16 +15,16 @@ import {
 import { join } from "node:path";
 import { digestOf, put, type Release, run, tar } from "./shell.ts";
 
-/** What the executable links to, and git with what it needs for repositories over https and ssh. */
+/** The libraries that the executable links to, and git with what it needs for repositories over https and ssh. */
 const PACKAGES = ["ca-certificates", "git", "libc-bin", "libstdc++6", "libgcc-s1", "openssh-client"];
-/** Nobody reads these in a container. */
+/** Documentation that nobody reads in a container. */
 const UNUSED = ["usr/share/doc", "usr/share/man", "usr/share/info", "usr/share/locale", "usr/share/perl", "var/cache"];
 const CERTIFICATES = "usr/share/ca-certificates/mozilla";
 const LABELS = { "org.opencontainers.image.title": "Skep", "org.opencontainers.image.licenses": "MIT" };
 
 /**
- * @param architecture Debian's word, e.g. `amd64`.
- * @returns the image's path in `out`; the image is `skep:VERSION`.
+ * @param architecture Debian's name, e.g. `amd64`.
+ * @returns the image file's path in `out`; the image's name is `skep:VERSION`.
  */
 export function makeImage(release: Release & { executable: string; architecture: string; suite?: string }): string {
   const { version, epoch, out, work, executable, architecture } = release;
@@ -62,7 +65,7 @@ export function makeImage(release: Release & { executable: string; architecture:
   return path;
 }
 
-/** Unpacks the packages without running their scripts, so that it works for other processors too. */
+/** Unpacks the packages without running their scripts, so that this works for other processors, too. */
 function makeBase(root: string, release: Release & { architecture: string; suite?: string }): void {
   const { epoch, architecture, suite = "bookworm" } = release;
   const options = ["--variant=extract", "--mode=root", "--quiet", `--architectures=${architecture}`];

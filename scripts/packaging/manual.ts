@@ -1,15 +1,15 @@
-/** The manual page skep(1), made of what the commands say of themselves. */
+/** Generates the manual page skep(1) from the commands' own descriptions. */
 import type { Command, Option } from "commander";
 import { createProgram } from "../../src/cli/commands.ts";
 import { describeConfig, readConfig } from "../../src/core/config.ts";
 
-/** Text as roff takes it literally. */
+/** Escapes text for roff. */
 const roff = (text: string): string =>
   text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll("'", "\\(aq").replace(/^\./gm, "\\&.");
 
 const isHidden = (command: Command): boolean => (command as unknown as { _hidden: boolean })._hidden;
 
-/** Every command that does something, with its whole name. */
+/** All commands without subcommands, with their complete names. */
 function* leaves(command: Command, path: string): Generator<[string, Command]> {
   const children = command.commands.filter((child) => !isHidden(child) && child.name() !== "help");
   if (children.length === 0) yield [path, command];

@@ -1,19 +1,19 @@
-/** What the makers of packages share: programs, digests, folders whose archives have the same bytes each time. */
+/** What the package builders share: running programs, digests, and reproducible archives. */
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 export interface Release {
   version: string;
-  /** Time of the release's commit, in seconds: the time of every file in every archive. */
+  /** Time of the release's commit, in seconds since the epoch. Every file in every archive gets this time. */
   epoch: number;
-  /** Where the release's files are downloaded from, without a slash at its end. */
+  /** The URL from which the release's files are downloaded, without a trailing slash. */
   url: string;
-  /** Folder that receives the files. */
+  /** Folder for the results. */
   out: string;
-  /** Folder for what is thrown away afterwards. */
+  /** Folder for temporary files. */
   work: string;
-  /** Whether archives and packages are compressed as little as possible, for tests. */
+  /** Compresses archives and packages as little as possible, for tests. */
   fast?: boolean;
 }
 
@@ -22,7 +22,7 @@ export function fail(message: string): never {
   process.exit(1);
 }
 
-/** Runs a program with the release's time. @returns its standard output. */
+/** Runs a program with the release's time in its environment. @returns its standard output. */
 export function run(command: string[], options: { epoch?: number; cwd?: string } = {}): string {
   const { epoch, cwd } = options;
   const env = { ...process.env, LC_ALL: "C", TZ: "UTC", ...(epoch ? { SOURCE_DATE_EPOCH: String(epoch) } : {}) };
@@ -33,7 +33,7 @@ export function run(command: string[], options: { epoch?: number; cwd?: string }
 
 export const digestOf = (path: string): string => createHash("sha256").update(readFileSync(path)).digest("hex");
 
-/** Writes a file with its folders, readable for all. */
+/** Writes a file that everybody can read, and creates its folders. */
 export function put(root: string, path: string, content: string | Buffer, mode = 0o644): void {
   const whole = join(root, path);
   mkdirSync(dirname(whole), { recursive: true, mode: 0o755 });
@@ -41,13 +41,13 @@ export function put(root: string, path: string, content: string | Buffer, mode =
   chmodSync(whole, mode);
 }
 
-/** Archives `names` of `folder`, sorted, with one time and owner. */
+/** Archives `names` of `folder`, sorted, with the same time and owner for all. */
 export function tar(folder: string, names: string[], path: string, epoch: number): void {
   const same = ["--sort=name", `--mtime=@${epoch}`, "--owner=0", "--group=0", "--numeric-owner", "--format=gnu"];
   run(["tar", ...same, "-C", folder, "-cf", path, ...names], { epoch });
 }
 
-/** Replaces `@NAME@` by `values.NAME`. @throws Error for a name without a value. */
+/** Replaces each `@NAME@` by `values.NAME`. @throws Error for a name without a value. */
 export function fillTemplate(name: string, values: Record<string, string>): string {
   const text = readFileSync(join(import.meta.dir, "templates", name), "utf8");
   return text.replace(/@([A-Z0-9_]+)@/g, (_, key: string) => {

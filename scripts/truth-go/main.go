@@ -1,10 +1,10 @@
-// What go/types says that the calls of a folder reach, as JSON lines for scripts/truth-calls.ts.
+// Prints the targets of a folder's calls according to go/types, as JSON lines for scripts/truth-calls.ts.
 //
 //	go run scripts/truth-go/main.go PATH > calls.jsonl
 //
-// A line is {"path", "line", "name", "to": [{"path", "line", "name"}]}; "to" is empty for a call of what is outside the
-// folder, and "value" is true where a variable or field is called. A call without an answer has no line. Packages that
-// the folder imports and lacks are empty, so what depends on their types has no answer.
+// A line is {"path", "line", "name", "to": [{"path", "line", "name"}]}. "to" is empty for a call of something outside the
+// folder, and "value" is true if a variable or field is called. A call without an answer has no line. Packages that the
+// folder imports but does not contain are treated as empty, so calls that depend on their types have no answer.
 package main
 
 import (
@@ -35,7 +35,7 @@ type call struct {
 	Value bool    `json:"value,omitempty"`
 }
 
-// folder is a Go package's files: its own with their tests, and the tests of the package beside it.
+// folder holds a Go package's files: its own with their tests (files), and those of its external test package (beside).
 type folder struct {
 	dir, path     string
 	files, beside []*ast.File
@@ -145,7 +145,7 @@ func (l *loader) placeOf(object types.Object) (place, bool) {
 	return place{filepath.ToSlash(path), position.Line, object.Name()}, true
 }
 
-// calleeOf is the name that a call names, without brackets and type arguments.
+// calleeOf returns the name that is called, without parentheses and type arguments.
 func calleeOf(expression ast.Expr) *ast.Ident {
 	switch e := expression.(type) {
 	case *ast.Ident:

@@ -16,7 +16,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true });
 });
 
-/** Runs a command with these lines on standard input. */
+/** Runs a command with these lines as standard input. */
 async function skep(args: string[], input: string[] = [], more: Record<string, string> = {}) {
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, XDG_CONFIG_HOME: home, LOG_LEVEL: "silent", ...more };
   const child = Bun.spawn(skepCommand(...args), {
@@ -112,7 +112,7 @@ describe("lost access, beside a running server", () => {
 });
 
 describe("at a terminal", () => {
-  /** Runs a command at a terminal of its own, and types each answer when it is asked for. */
+  /** Runs a command at its own terminal and types each answer when the command asks for it. */
   async function typed(args: string[], answers: string[]) {
     let screen = "";
     const child = Bun.spawn(skepCommand(...args), {
@@ -209,7 +209,7 @@ describe("login, whoami, users", () => {
     const me = await skep(["whoami", ...there()]);
     expect([me.code, me.err]).toEqual([1, expect.stringContaining("skep login")]);
     const wrong = await skep(["login", ...there()], ["boss@example.test", "wrong password"]);
-    // Who logs in just now needs no advice to log in.
+    // A person who is logging in needs no advice to log in.
     expect([wrong.code, wrong.err]).toEqual([1, "skep: E-mail or password is wrong."]);
   });
 

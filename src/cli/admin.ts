@@ -1,4 +1,4 @@
-/** `skep admin`: what the owner of the data folder may do to accounts, without logging in and without a server. */
+/** `skep admin`: changes to accounts by the owner of the data folder, without a log-in and without a running server. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
@@ -15,7 +15,7 @@ interface Flags {
   days?: string;
   scope?: string[];
   json?: boolean;
-  /** The command makes a data folder where there is none. */
+  /** Whether the command creates a data folder if there is none. */
   makes?: boolean;
 }
 
@@ -43,7 +43,8 @@ export function adminCommand(program: Command): void {
         flags.email ??
         (await askUntil(
           () => ask("e-mail address"),
-          // Before a password is typed twice. Lines of standard input are not asked for again: the next is the password.
+          // Check the address before the password is typed twice. Piped input is not asked again: its next line is the
+          // password.
           (given) =>
             isEmail(normalEmail(given)) || !hasPerson() ? undefined : "An e-mail address has a name, an @ and a host.",
         ));
@@ -99,7 +100,7 @@ async function using<T>(
   work: (accounts: Awaited<ReturnType<typeof open>>) => T | Promise<T>,
 ): Promise<T> {
   const { data } = readConfig(process.env, { data: flags.data });
-  // Only `create` makes a data folder: the other verbs would leave an empty one behind after a mistyped path.
+  // Only `create` may create a data folder: after a mistyped path, the other verbs would leave an empty one behind.
   if (!flags.makes && !existsSync(join(data, "skep.db")))
     throw new Problem(
       404,

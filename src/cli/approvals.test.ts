@@ -39,7 +39,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Waits for the first event of that kind in the run, past ones included. */
+/** Waits for the first event of that kind in the run, including past ones. */
 async function event(run: string, wanted: string) {
   const stop = new AbortController();
   for await (const one of server.client().events(`/v1/events/stream?run_id=${run}&after=0`, stop.signal))
@@ -111,7 +111,7 @@ test("a question outlives kill -9, is answered once, and its call is made once",
   const allowed = await cli("approvals", "allow", items[0].id, "--for", "work");
   expect([allowed.code, allowed.stdout]).toEqual([0, `${items[0].id} allowed\n`]);
   await event(run, "run_complete");
-  // What the rule asks later in the run was allowed with it.
+  // The answer also allowed what the rule would ask later in the run.
   expect([file("a.txt"), file("b.txt")]).toEqual([true, true]);
   const { items: answered } = JSON.parse((await cli("approvals", "--state", "answered", "--json")).stdout);
   expect(answered).toMatchObject([{ id: items[0].id, state: "allowed", lasts: "work" }]);

@@ -22,7 +22,7 @@ import { startServer, type TestServer } from "../testing/server.ts";
 setDefaultTimeout(300_000);
 
 const folder = temporaryFolder();
-/** Where the server lists itself for the commands of its user. */
+/** Where the server adds itself to its user's list, for commands. */
 const home = temporaryFolder();
 const at = (...parts: string[]) => join(folder.path, ...parts);
 let server: TestServer;
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 type Entry = Partial<Header> & Pick<Header, "name">;
 
-/** An archive with these entries, gzipped: files, and what else a tar can hold. */
+/** A gzipped archive with these entries: files, and other kinds that a tar can contain. */
 async function archive(entries: readonly ([name: string, data: string | Buffer] | Entry)[]): Promise<string> {
   const tar = pack();
   for (const entry of entries)
@@ -88,7 +88,7 @@ test("of a running server holds all it keeps; restored elsewhere, a server conti
 
 test("without keys nothing in it opens a secret, and both commands say so", async () => {
   const file = at("locked.tar.gz");
-  // The folder is that of the server which runs here, unless one is named.
+  // Without a folder, the backup uses that of the server that is running here.
   const found = await skep(["backup", file, "--no-keys"], { env: { XDG_STATE_HOME: home.path }, cwd: home.path });
   expect(found.stdout).toContain(`files of ${server.data}, `);
   expect(found.stdout).toContain("It holds no keys");
@@ -148,7 +148,7 @@ test("an archive that is truncated, foreign, damaged or leads out of the folder 
   expect(existsSync(at("out"))).toBe(false);
 });
 
-/** A link, as an archive holds it. */
+/** A link as an entry of an archive. */
 const link = (name: string, linkname: string, type: "symlink" | "link" = "symlink"): Entry => ({
   name,
   linkname,

@@ -95,7 +95,7 @@ function scheduleText(of: AnswerOf<"GET", "/v1/admin/backup-schedule">): string[
   ];
 }
 
-/** `skep activate`: a server that stands by, because its data folder is a copy, works from now on. */
+/** `skep activate`: a server on a copied data folder stands by; from this command on it works. */
 export function activateCommand(program: Command, exit: (code: number) => void): void {
   withServer(program.command("activate"))
     .description("let a server on a restored or copied data folder work; stop the original first")
@@ -107,8 +107,8 @@ export function activateCommand(program: Command, exit: (code: number) => void):
 }
 
 /**
- * In this order: --data, DATA, ./data when a database is in it, the folder of this user's running server.
- * @throws Problem 503 `no_server` when several run.
+ * Chooses, in this order: --data, DATA, ./data if it holds a database, the data folder of this user's running server.
+ * @throws Problem 503 `no_server` when several servers run.
  */
 async function dataToWrite(flags: Flags): Promise<string> {
   const { data, sources } = readConfig(process.env, { data: flags.data });
@@ -120,14 +120,14 @@ const dataOf = ({ data }: Flags): string => readConfig(process.env, { data }).da
 
 const NAMED = 5;
 
-/** At most 100 are known by name. */
+/** Describes the files that were left out. At most 100 of their paths are reported. */
 function leftOutText(paths: readonly string[]): string[] {
   if (paths.length === 0) return [];
   const more = paths.length > NAMED ? " and more (--json names them)" : "";
   return [`Left out: links that lead away, and files that agents closed: ${paths.slice(0, NAMED).join(", ")}${more}.`];
 }
 
-/** A count drawn in place, on a terminal. */
+/** Counts files and bytes on one line of the terminal. */
 function progressOf({ json }: Flags): (report: { files: number; bytes: number }) => void {
   if (json || !process.stderr.isTTY) return () => {};
   let shown = 0;

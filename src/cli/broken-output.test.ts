@@ -1,4 +1,4 @@
-/** Readers that go away and connections that break: no command ever answers with a stack. */
+/** Readers that disappear and connections that break: no command ever prints a stack trace. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
@@ -23,7 +23,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Every command that prints something by itself. */
+/** Every command that prints something without further input. */
 const COMMANDS = (): string[][] => [
   [],
   ["help"],
@@ -49,7 +49,7 @@ const COMMANDS = (): string[][] => [
   ["events"],
 ];
 
-/** Runs a command whose standard output is a pipe that nobody reads any more. @returns what it said on standard error. */
+/** Runs a command whose standard output is a pipe without a reader. @returns what it wrote to standard error. */
 async function withoutReader(args: readonly string[]): Promise<string> {
   const quoted = [...skepCommand(...args)].map((word) => `'${word}'`).join(" ");
   // The reader has gone before the command begins.

@@ -1,17 +1,20 @@
-/** The one place for output whose reader has gone (`skep runs | head`), and for errors that nobody waited for. */
+/** Handles output whose reader has gone (`skep runs | head`) and uncaught errors, for all commands. */
 import { failureText } from "./failure.ts";
 
-/** What a command that ends early has to end first: a server of its own. */
+/** What has to be stopped before a command ends early, such as a server of its own. */
 const endings = new Set<() => Promise<void>>();
 
-/** Has `end` called before a command ends whose reader has gone, or that broke. @returns a function that forgets it. */
+/**
+ * Registers `end`, which is called before the command ends early: its reader has gone, or an error was not caught.
+ * @returns a function that removes the registration.
+ */
 export function beforeEarlyEnd(end: () => Promise<void>): () => void {
   endings.add(end);
   return () => void endings.delete(end);
 }
 
 let isEnding = false;
-/** Only the first reason to end counts: what is ended may want to write, too. */
+/** Only the first reason to end counts, since the functions called here may fail to write as well. */
 async function endEarly(code: number): Promise<void> {
   if (isEnding) return;
   isEnding = true;
@@ -20,10 +23,10 @@ async function endEarly(code: number): Promise<void> {
 }
 
 /**
- * A command whose reader has gone ends without a word: nobody is there to read it. A server continues, also after an error
- * that nobody waited for: the runtime prints it.
- * Lines go through the stream: the runtime's `console.log` never says that its reader has gone, so that a command that
- * follows something would never end.
+ * A command whose reader has gone ends silently. A server continues, also after an uncaught error, which the runtime
+ * prints.
+ * `console.log` is replaced because the runtime's own never reports that its reader has gone. A command that follows
+ * something would then never end.
  */
 export function watchOutput(isServer: boolean): void {
   for (const stream of [process.stdout, process.stderr])

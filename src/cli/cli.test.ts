@@ -205,7 +205,7 @@ describe("words and JSON", () => {
   });
 
   test("every command that shows something has --json", () => {
-    // They run on, print a script or a file in a format of its own, or ask a person something.
+    // These run on, print a script or a file in another format, or ask a person something.
     const silent = new Set([
       "serve",
       "mcp",

@@ -1,4 +1,4 @@
-/** The command line: one file a command. A wrong use or an expected failure is one line with the remedy. */
+/** The entry point of the command line. A usage error or an expected failure prints one line that says what to do. */
 import { type Command, CommanderError } from "commander";
 import { isProblem } from "../core/errors.ts";
 import { didYouMean } from "../core/near.ts";
@@ -9,7 +9,10 @@ import { overview } from "./overview.ts";
 import { bareProgram } from "./program.ts";
 import { serveCommand } from "./serve.ts";
 
-/** The server and the version are made without the other commands: loading those takes longer than the start itself. */
+/**
+ * `serve` and `--version` are built without the other commands, because loading those takes longer than the start
+ * itself.
+ */
 const SHORT = /^(serve|-v|--version)$/;
 
 async function programFor(first: string | undefined, exit: (code: number) => void): Promise<Command> {

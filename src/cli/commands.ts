@@ -1,4 +1,4 @@
-/** Every command: a file and a line each. */
+/** Every command, each with its file. */
 import type { Command } from "commander";
 import { acpCommand } from "./acp/command.ts";
 import { adminCommand } from "./admin.ts";

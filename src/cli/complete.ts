@@ -1,6 +1,6 @@
 /**
- * What may come next on a command line, for the shell that asks: commands, flags, words that a flag takes, and names that
- * the server keeps. Worked out here, so that every shell knows the same and none lags behind.
+ * Completion for shells: commands, flags, words that a flag takes, and names from the server. It is computed here, so
+ * that all shells offer the same and none is out of date.
  */
 import type { Argument, Command, Option } from "commander";
 import { changes } from "./resource/changes.ts";
@@ -16,13 +16,13 @@ interface Candidate {
   about: string;
 }
 
-/** Words, or what the shell completes by itself. */
+/** Words, or the kind of path that the shell completes itself. */
 export type Candidates = Candidate[] | "files" | "folders";
 
-/** The shell waits at most this long. */
+/** How long a shell waits for names from the server. */
 const PATIENCE_MS = 2_000;
 const NAMED = 200;
-/** Of the text beside a word. */
+/** Length of the description beside a word. */
 const ABOUT_CHARACTERS = 60;
 
 /** @param words everything after the program's name; the last one is being typed. */
@@ -49,11 +49,11 @@ const matching = (found: Candidates, typed: string): Candidates =>
 interface Walked {
   /** The command that the words lead to. */
   at: Command;
-  /** How many of its own arguments already exist. */
+  /** How many positional arguments of the command are already given. */
   positional: number;
   /** A flag whose value comes next. */
   open: Option | undefined;
-  /** Values that were given, by flag. */
+  /** Values that were given, by the flag's long name. */
   flags: Map<string, string>;
 }
 
@@ -75,7 +75,7 @@ function walk(program: Command, words: readonly string[]): Walked {
   return walked;
 }
 
-/** Its own options and those of the commands above it, each once. */
+/** The options of the command and those of its parents, each once. */
 function optionsOf(command: Command): Option[] {
   const above = command.parent ? optionsOf(command.parent) : [];
   const own = command.options.filter(({ hidden }) => !hidden);
@@ -107,11 +107,11 @@ async function valuesOf(
   const resource = [...RESOURCES, runs, changes].find(({ one }) => one === name);
   if (!resource && name !== "provider/model") return [];
   const late = Bun.sleep(PATIENCE_MS).then((): Candidate[] => []);
-  // An error message would disturb the command line: without a server nothing is offered.
+  // An error message would spoil the command line: if the server cannot be reached, offer nothing.
   return Promise.race([readNames(resource, flags).catch(() => []), late]);
 }
 
-/** Names that the server keeps; models where no resource is meant. */
+/** Names from the server: those of the resource, or of the models if there is no resource. */
 async function readNames(resource: AnyResource | undefined, flags: ReadonlyMap<string, string>): Promise<Candidate[]> {
   const client = await connect({ url: flags.get("--url"), data: flags.get("--data") });
   if (!resource) {

@@ -27,7 +27,7 @@ const offered = async (...words: string[]): Promise<string[]> => {
     .map((line) => line.split("\t")[0]!);
 };
 
-/** What the server keeps is asked again where it did not come in the time that the shell waits. */
+/** Asks again if the names did not arrive within the time that the shell waits. */
 async function kept(...words: string[]): Promise<string[]> {
   for (let tries = 1; ; tries++) {
     const found = await offered(...words);

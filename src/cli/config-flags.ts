@@ -7,7 +7,7 @@ import { keysOf } from "../core/typed-keys.ts";
 const names = keysOf(OPTIONS);
 const camel = (flag: string) => flag.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** Adds the options; secrets have no flag, since others can read a process's arguments. */
+/** Adds the options as flags. Secrets have no flag, since other users can read a process's arguments. */
 export function addConfigFlags(command: Command): Command {
   for (const name of names) {
     const option: {
@@ -28,7 +28,7 @@ export function addConfigFlags(command: Command): Command {
   return command;
 }
 
-/** The configuration from these parsed flags and the environment. @throws Problem 422. */
+/** Reads the configuration from parsed flags and the environment. @throws Problem 422. */
 export function configFrom(parsed: Record<string, unknown>): Config {
   const flags: Partial<Record<keyof typeof OPTIONS, string>> = {};
   for (const name of names) {

@@ -1,6 +1,6 @@
 /**
- * A root file system of Debian with what work on code needs, made by mmdebstrap or debootstrap of this machine: packages
- * come from the Debian mirror, no container registry is asked.
+ * A Debian root file system with the tools for work on code, made by this machine's mmdebstrap or debootstrap. Packages
+ * come from the Debian mirror; no container registry is used.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { PassThrough, type Readable } from "node:stream";
 import { badUsage, Problem } from "../core/errors.ts";
 
-/** Beside Debian's minimal set. */
+/** Packages besides Debian's minimal set. */
 const DEBIAN_PACKAGES: readonly string[] = [
   "ca-certificates",
   "curl",
@@ -24,12 +24,12 @@ const DEBIAN_PACKAGES: readonly string[] = [
 ];
 
 interface DebianOptions {
-  /** Release, e.g. `stable`. */
+  /** Debian release, e.g. `stable`. */
   suite: string;
-  /** Further packages. */
+  /** Packages to add. */
   packages: readonly string[];
   mirror?: string | undefined;
-  /** Path of a tar that is laid over its root. */
+  /** Path of a tar archive that is extracted over the root of the file system. */
   over?: string | undefined;
   /** Receives the tool's output, line by line. */
   onLine(line: string): void;
@@ -39,8 +39,8 @@ const TAIL = 5;
 const failed = (detail: string) => new Problem(422, "debian_failed", detail);
 
 /**
- * A tar of the file system, made while it is read.
- * @returns `done` rejects when the tool fails: what was read is then incomplete.
+ * Creates a tar stream of the file system while it is read.
+ * @returns `done` rejects when the tool fails; what was read until then is incomplete.
  * @throws Problem 422 with what to install.
  */
 export async function debianRootfs(options: DebianOptions): Promise<{ tar: Readable; done: Promise<void> }> {
@@ -63,7 +63,7 @@ export async function debianRootfs(options: DebianOptions): Promise<{ tar: Reada
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     const made = run(["debootstrap", "--variant=minbase", include, suite, folder, ...from], options);
-    // It writes its progress to standard output.
+    // Drain standard output, to which debootstrap writes its progress.
     made.tar.on("data", () => {});
     await made.done;
     if (over !== undefined) await drain(run(["tar", "-C", folder, "-xf", over], options));
@@ -99,6 +99,6 @@ function run([program = "", ...args]: string[], { onLine }: DebianOptions): { ta
       code === 0 ? resolve() : reject(failed(`${program} ended with ${code}: ${said.join(" ").slice(-600)}`)),
     );
   });
-  // What a process has written is dropped once it ends, unless somebody reads it by then.
+  // Output of an ended process is lost unless somebody reads it by then, so it is piped into a stream that keeps it.
   return { tar: child.stdout.pipe(new PassThrough()), done };
 }

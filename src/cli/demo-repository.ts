@@ -31,7 +31,7 @@ echo "24 hours greeted"
 `,
 };
 
-/** A date of its own, so that the same files are the same commit. */
+/** A fixed date, so that the same files always give the same commit id. */
 const DATE = "2026-01-01T00:00:00Z";
 
 /** Makes the repository in `folder`, which must not exist. @throws Problem 503 `git_failed` with git's own words. */

@@ -1,4 +1,7 @@
-/** Where the demo's agents work: in containers when an engine answers and has an image or can be given one, else without. */
+/**
+ * Chooses where the demo's agents work: in containers if an engine answers and has an image or can get one, else
+ * without.
+ */
 import type { Config } from "../core/config.ts";
 import { messageOf } from "../core/errors.ts";
 import { loadApp } from "./load-app.ts";
@@ -6,7 +9,7 @@ import { loadApp } from "./load-app.ts";
 export interface ChosenSandbox {
   kind: "docker" | "process";
   image?: string;
-  /** For the reader. */
+  /** The reason for the choice, shown to the person. */
   why: string;
 }
 

@@ -1,4 +1,4 @@
-/** The demo and Ctrl-C, as a person meets them: on a machine where nothing is set up, and with a model of one's own. */
+/** The demo and Ctrl-C for new users: on a machine where nothing is set up, and with a model of their own. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ setDefaultTimeout(300_000);
 const docker = await dockerForTests(process.env);
 const folder = temporaryFolder();
 afterAll(folder.remove);
-/** The demo's own transcript without its pauses. */
+/** The demo's own transcript, without its pauses. */
 const quick = join(folder.path, "quick.yml");
 writeFileSync(
   quick,

@@ -1,6 +1,6 @@
 /**
- * `skep demo`: a whole first run with nothing set up. Makes a small git repository, starts a server of its own on the
- * loopback address, lets the pipeline `hello` work on it, and shows the result. Touches nothing outside its folder.
+ * `skep demo`: a complete first run without any set-up. It makes a small git repository, starts its own server on the
+ * loopback address, lets the pipeline `hello` work on it, and shows the result. It touches nothing outside its folder.
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
@@ -30,7 +30,7 @@ interface DemoFlags {
 
 const TASK = "Greet me, and tell me what this repository is.";
 const MAX_HELLO_BYTES = 1024 * 1024;
-/** Failures of the container engine rather than of the work. */
+/** Codes of errors that come from the container engine rather than from the work. */
 const ENGINE_FAILED = /^(docker|image|sandbox)_/;
 
 export function demoCommand(program: Command, exit: (code: number) => void): void {
@@ -60,12 +60,12 @@ async function demo(flags: DemoFlags): Promise<number> {
 interface Place {
   data: string;
   script: string;
-  /** Undefined where there is no git. */
+  /** Path of the repository; undefined if it could not be made, for example without git. */
   repository: string | undefined;
   why: string;
 }
 
-/** The demo's folder; what an earlier demo left there is used again. */
+/** Creates the demo's folder, or uses the one of an earlier demo again. */
 function makePlace(folder: string): Place {
   mkdirSync(folder, { recursive: true });
   const place = { data: join(folder, "data"), script: join(folder, "transcript.yml"), why: "" };
@@ -79,14 +79,17 @@ function makePlace(folder: string): Place {
   }
 }
 
-/** The operator's configuration, but on the loopback address and over the demo's folder. */
+/** The operator's configuration, with the loopback address and the demo's data folder. */
 const configIn = ({ data }: Place, flags: Partial<Record<OptionName, string>>): Config =>
   readConfig(
     { LOG_LEVEL: "error", ...process.env },
     { data, host: "127.0.0.1", authEnabled: "false", allowLocalRepositories: "true", ...flags },
   );
 
-/** One run from start to end. @returns its exit code; `engine_failed` when the container engine kept it from starting. */
+/**
+ * Does one run from start to end. @returns its exit code, or `engine_failed` when the container engine prevented the
+ * run.
+ */
 async function attempt(
   flags: DemoFlags,
   place: Place,
@@ -132,7 +135,7 @@ async function startOn(place: Place, sandbox: ChosenSandbox): Promise<{ started:
   return { started, client: createClient(started.app.url) };
 }
 
-/** What a server says of its data folder, with the flag that the demo has for it. */
+/** Replaces `--data` in an error of the server with `--folder`, which is the demo's flag for it. */
 function inTermsOfDemo(error: unknown): never {
   if (!isProblem(error)) throw error;
   throw new Problem(error.status, error.code, error.detail.replaceAll("--data", "--folder"), error.extras);
@@ -148,7 +151,7 @@ async function work(client: Client, place: Place, { model }: ChosenModel, json: 
   return { run, interrupted: interrupt.asked };
 }
 
-/** The name of the demo's project, once its clone is ready. */
+/** Adds the repository as a project and waits for its clone. @returns the project's name. */
 async function projectOn(client: Client, repository: string): Promise<string> {
   const name = "demo";
   const { items } = await client.call("GET", "/v1/projects?limit=200");
@@ -157,7 +160,7 @@ async function projectOn(client: Client, repository: string): Promise<string> {
   return name;
 }
 
-/** What the agents wrote, from the run's branch or its folder. */
+/** Reads the file that the agents wrote, from the run's branch or its folder. */
 function readHello({ data, repository }: Place, run: RunView & { project_id?: string | null }): string | null {
   if (repository && run.project_id && run.branch) {
     const gitDir = join(data, "projects", run.project_id, "git");
@@ -180,7 +183,7 @@ function tellEnd(run: RunView, hello: string | null, { scripted }: ChosenModel):
   else if (run.status !== "succeeded") console.log(`\nWithout a model: ${ownName()} demo --model ${SCRIPTED}`);
 }
 
-/** How this program is called from here, for lines to copy. */
+/** How this program is called from here, for command lines that people copy. */
 function ownName(): string {
   if (!BUILD.compiled || Bun.which("skep") === process.execPath) return "skep";
   const path = relative(process.cwd(), process.execPath);

@@ -1,6 +1,6 @@
 /**
- * `skep doctor`: what keeps work from being done and what to do about it, on this machine and its data folder, the running
- * server, or one elsewhere. Exit 1 on a fail.
+ * `skep doctor`: what prevents work and what to do about it. It checks this machine and its data folder, the running
+ * server, or a server elsewhere. The exit code is 1 if a check fails.
  */
 import type { Command } from "commander";
 import type { Config } from "../core/config.ts";
@@ -60,19 +60,19 @@ function linesOf({ check, verdict, detail, remedy }: Finding): string[] {
 async function examine(flags: DoctorFlags): Promise<{ findings: Finding[]; limits: Limit[] }> {
   const config = configFrom({ ...flags });
   const place = await placeOf(flags, config);
-  // A server elsewhere is only asked itself: this machine does not matter to it.
+  // A server elsewhere reports its own findings; this machine does not matter to it.
   if (place && place.data === undefined) return { findings: await ofServer(place), limits: [] };
   const own = place?.data === undefined ? config : { ...config, data: place.data };
   const { openDoctor, offlineChecks } = await loadApp();
   const running = place?.pid === undefined ? undefined : { url: place.url, pid: place.pid };
   const { findings, limits } = await openDoctor(own, async () => running).examine();
   const work = place ? await ofServer(place) : offlineChecks(own);
-  // The server's own findings take precedence over what is seen from outside.
+  // The server's own findings replace what this command sees from outside.
   const said = new Set(work.map(({ check }) => check));
   return { findings: [...findings.filter(({ check }) => !said.has(check)), ...work], limits };
 }
 
-/** The server to ask: the one that is named, on this data folder, or running for this user. */
+/** The server to ask: the one that is named, the one on this data folder, or the running server of this user. */
 async function placeOf({ url }: DoctorFlags, { data, sources }: Config): Promise<Place | undefined> {
   try {
     return await locate({ url, ...(sources.data === "flag" ? { data } : {}) });

@@ -1,4 +1,4 @@
-/** `skep events`: what happens on the server, as it happens. */
+/** `skep events`: follows what happens on the server. */
 import type { Command } from "commander";
 import type { SkepEvent } from "../core/events.ts";
 import { INTERRUPTED, stopAtInterrupt } from "./interrupt.ts";

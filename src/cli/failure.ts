@@ -1,4 +1,4 @@
-/** What a failed command says: one line with the remedy for what can be expected, a trace for a broken invariant. */
+/** What a failed command prints: one line with the remedy for an expected failure, a stack trace for a bug. */
 import { codeOf, isDiskFull, isProblem } from "../core/errors.ts";
 
 const FULL = "The disk of the data folder is full. Free some space and start again; nothing that was answered is lost.";
@@ -28,7 +28,7 @@ const REMEDIES: readonly [codes: RegExp, text: string][] = [
   [/^SQLITE_IOERR/, "Reading or writing the data folder's disk failed. See the system's log."],
 ];
 
-/** The message of a file system error, also of one that another process sent as text. */
+/** Matches the message of a file system error, also one that another process sent as text. */
 const FILE_ERROR = /^(E[A-Z]{3,}): [^,]*, (\w+) '([^']*)'/;
 const ACTIONS: Readonly<Record<string, string>> = {
   mkdir: "make the folder",
@@ -46,7 +46,7 @@ function fileFailure(error: unknown): string | undefined {
   return `skep: Cannot ${ACTIONS[call] ?? call} ${path} (${code}). ${remedy}`;
 }
 
-/** The text for standard error, without its end of line. */
+/** The text for standard error, without its line break. */
 export function failureText(error: unknown): string {
   if (isProblem(error)) return `skep: ${error.detail}`;
   const code = codeOf(error);
@@ -55,6 +55,6 @@ export function failureText(error: unknown): string {
   if (known) return `skep: ${known[1]} (${code})`;
   const file = fileFailure(error);
   if (file) return file;
-  // The runtime's own report would print the line of the executable, which is the whole program.
+  // The runtime's own report would print the failing source line, which in the executable is the whole program.
   return `skep: unexpected: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
 }

@@ -1,7 +1,7 @@
-/** What commands need to know about the git repository of a folder of this machine. */
+/** Reads the git repository of a local folder. */
 
 export const gitRoot = (folder: string): string | undefined => git(folder, "rev-parse", "--show-toplevel");
-/** Address of the repository that it was cloned from. */
+/** The URL that the repository was cloned from. */
 export const gitOrigin = (root: string): string | undefined => git(root, "config", "--get", "remote.origin.url");
 
 function git(folder: string, ...args: string[]): string | undefined {

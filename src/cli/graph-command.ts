@@ -1,4 +1,4 @@
-/** What the `skep graph` commands share: where a folder's graph is, its processes, and how they end. */
+/** What the `skep graph` commands share: where a folder's graph is stored, its processes, and how a command ends. */
 import { createHash } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
@@ -16,7 +16,7 @@ export interface Common {
   json?: boolean;
 }
 
-/** Answers of the terminal are longer than those for a model. */
+/** Size limit of an answer on the terminal, larger than that for a model. */
 export const TERMINAL_BYTES = 64_000;
 export function withCommon(command: Command): Command {
   return command
@@ -31,7 +31,7 @@ export function placeOf(path: string, options: Common): GraphPlace {
   return { root, store: options.store ? resolve(options.store) : defaultStore(root) };
 }
 
-/** The graph in a process of its own, which uses less memory and may crash. */
+/** Opens the graph in a separate process, which uses less memory and may crash without ending this one. */
 export const clientOf = (options: Common): GraphClient =>
   createGraphClient({ command: selfCommand("graph-worker", addonsOf(options)) });
 
@@ -44,13 +44,13 @@ export function open(path: string, options: Common): GraphSession {
 const cacheFolder = (): string => join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "skep");
 const addonsOf = ({ store }: Common): string => join(store ? resolve(store) : cacheFolder(), "addons");
 
-/** A folder of the user's cache for a repository: its name and a hash of its path. */
+/** The folder for a repository's graph in the user's cache, named by the repository and a hash of its path. */
 function defaultStore(root: string): string {
   const hash = createHash("sha256").update(root).digest("hex").slice(0, 12);
   return join(cacheFolder(), "graph", `${basename(root)}-${hash}`);
 }
 
-/** Ends at once, when everything is written: the graph database is not closed in order. */
+/** Exits at once, without closing the graph database in order. Call this only when all output is written. */
 export function leave(code: number): never {
   const { reallyExit } = process;
   return reallyExit(code);
@@ -60,7 +60,7 @@ export function print(text: string): Promise<void> {
   return new Promise((done) => process.stdout.write(`${text}\n`, () => done()));
 }
 
-/** Runs a command's work; an expected failure is one line. */
+/** Wraps a command's work: an expected failure prints one line. */
 export function acting<Args extends unknown[]>(
   work: (...args: Args) => Promise<void>,
 ): (...args: Args) => Promise<void> {
@@ -86,8 +86,8 @@ export function whole(min: number, max: number): (text: string) => number {
 }
 
 /**
- * Prints an answer about a symbol; with --json also the candidates of a name that several have.
- * @throws Problem 404 where no symbol has the name, 409 where several have it.
+ * Prints an answer about a symbol. With --json it also prints the candidates if several symbols have the name.
+ * @throws Problem 404 if no symbol has the name, 409 if several have it.
  */
 export async function printFound<One extends { found: "one" }>(
   found: One | Unclear,

@@ -1,4 +1,4 @@
-/** `skep graph path | tests | dead-code | cycles | reads | flow`: questions about the code as a whole. */
+/** `skep graph path | tests | dead-code | cycles | reads | flow`: questions about a whole code base. */
 import type { Command } from "commander";
 import type { AskOptions } from "../graph/query/ask/ask.ts";
 import { askText } from "../graph/serve/tools.ts";
@@ -48,7 +48,7 @@ export function wholeQuestions(graph: Command): void {
   );
 }
 
-/** Has a command ask that question of what its words name. */
+/** Makes a command ask that question about the symbols that its arguments name. */
 function asks(question: AskOptions["question"], command: Command): void {
   const ask = async () => {
     const [path = ".", ...words] = command.args;

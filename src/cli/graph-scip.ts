@@ -1,4 +1,4 @@
-/** `skep graph import-scip`: what a compiler says of calls, into the graph of a folder. */
+/** `skep graph import-scip`: imports a compiler's SCIP index of calls into the graph of a folder. */
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
@@ -6,7 +6,7 @@ import { badUsage, Problem } from "../core/errors.ts";
 import { putScip, removeExactReferences } from "../graph/scip/exact-references.ts";
 import { acting, type Common, clientOf, placeOf, print, withCommon } from "./graph-command.ts";
 
-/** Stale documents that are named. */
+/** How many stale documents are named. */
 const MAX_NAMED = 5;
 
 /** Adds `import-scip` to the `graph` commands. */

@@ -33,7 +33,7 @@ describe("skep graph", () => {
 
   test("index, then every question in words for a person", async () => {
     expect((await graph("index")).stdout).toMatch(/^3 files \(3 parsed\), \d+ nodes, .* in [\d.]+ s\n$/);
-    // No work continues after the command has ended.
+    // The command left no work behind that continues.
     expect(readdirSync(join(tree.store, "g1")).sort()).toEqual(["facts-0.bin", "files.bin", "graph.bin", "keys.bin"]);
     expect((await graph("index")).stdout).toBe("3 files, nothing changed\n");
     expect((await graph("status")).stdout).toMatch(/^ready: 3 files, \d+ nodes, \d+ relationships\n$/);
@@ -187,7 +187,7 @@ describe("--json", () => {
 });
 
 describe("skep mcp", () => {
-  /** A session as a client has it: requests by line, answers by id in any order. */
+  /** A session as a client sees it: one request per line, answers by id in any order. */
   async function session<T>(
     work: (ask: (method: string, params?: unknown) => Promise<Answer>) => Promise<T>,
   ): Promise<T> {

@@ -37,12 +37,12 @@ export function graphCommands(program: Command): void {
   scipCommand(graph);
 }
 
-/** `skep mcp PATH`. The first tool call waits for the index; what changes later is indexed beside the questions. */
+/** `skep mcp PATH`. The first tool call waits for the index. Later changes are indexed while questions are answered. */
 export async function serveFolder(path: string, options: Pick<Common, "store">): Promise<void> {
   const place = placeOf(path, options);
   const client = clientOf(options);
   const fresh = createFreshAnswers(client);
-  // Begun before the first question, which answers with the failure if there is one.
+  // Start indexing before the first question. If indexing fails, that question answers with the failure.
   void fresh.update(place);
   await serveGraph((name, args) => fresh.tool(place, name, args));
   await client.close();
@@ -94,7 +94,7 @@ function unreadText({ files, lines, share, worst }: GraphStatus["unread"]): stri
 
 const BAR_WIDTH = 24;
 
-/** A line a phase, drawn again in place. */
+/** Progress bars: one line per phase, redrawn in place. */
 function createProgressBars(): (phases: readonly PhaseReport[]) => void {
   let drawn = 0;
   return (phases) => {

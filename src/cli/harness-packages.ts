@@ -1,6 +1,6 @@
 /**
- * The programs of external agents as they are published on npm, at the versions that this version of Skep was tried with:
- * installed without their install scripts, packed to be laid over an image's file system.
+ * The npm packages of external agents, at the versions that this version of Skep was tested with. They are installed
+ * without install scripts and packed into a tar that is extracted over an image's file system.
  */
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -10,13 +10,13 @@ import { badUsage, Problem } from "../core/errors.ts";
 import { HARNESS_NAMES, type HarnessName } from "../core/harness-names.ts";
 
 interface Published {
-  /** Names and versions. */
+  /** Versions by package name. */
   packages: Readonly<Record<string, string>>;
-  /** Programs by name, as paths in `node_modules`. */
+  /** Paths in `node_modules` by program name. */
   programs: Readonly<Record<string, string>>;
 }
 
-/** Packages for another processor are named by it. */
+/** The processor's name in npm packages. */
 const ARCH = process.arch === "arm64" ? "arm64" : "x64";
 
 const PUBLISHED: Record<HarnessName, Published> = {
@@ -40,10 +40,10 @@ const PUBLISHED: Record<HarnessName, Published> = {
   },
 };
 
-/** Where they are in the image. */
+/** Folder of the packages in the image. */
 const FOLDER = "opt/harness";
 
-/** @throws Problem 422 `bad_usage` for a name that is none. */
+/** @throws Problem 422 `bad_usage` for an unknown name. */
 export function harnessesIn(text: string): HarnessName[] {
   return text.split(",").map((given) => {
     const name = HARNESS_NAMES.find((one) => one === given.trim());
@@ -52,7 +52,7 @@ export function harnessesIn(text: string): HarnessName[] {
   });
 }
 
-/** @throws Problem 422 `harness_failed` with npm's last words, `npm_missing`. */
+/** Installs and packs the packages. @throws Problem 422 `npm_missing`, or `harness_failed` with npm's last output. */
 export async function harnessFiles(names: readonly HarnessName[], onLine: (line: string) => void) {
   if (!Bun.which("npm"))
     throw new Problem(
@@ -68,7 +68,7 @@ export async function harnessFiles(names: readonly HarnessName[], onLine: (line:
     const programs = join(root, "usr/local/bin");
     for (const path of [folder, programs]) mkdirSync(path, { recursive: true, mode: 0o755 });
     const dependencies = Object.fromEntries(names.flatMap((name) => Object.entries(PUBLISHED[name].packages)));
-    // What another package asks of the same name is this one version, too.
+    // Overrides make other packages use these versions, too, when they depend on the same package.
     const overrides = Object.fromEntries(Object.keys(dependencies).map((name) => [name, `$${name}`]));
     writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, dependencies, overrides }));
     const npm = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--os=linux", "--prefix", folder];
@@ -79,7 +79,7 @@ export async function harnessFiles(names: readonly HarnessName[], onLine: (line:
     const tar = join(work, "harness.tar");
     await run(["tar", "-C", root, "--owner=0", "--group=0", "--numeric-owner", "-cf", tar, "."], onLine);
     return {
-      /** Path of a tar, to be laid over the root of a file system that has node. */
+      /** Path of a tar, to be extracted over the root of a file system that has node. */
       tar,
       remove,
     };

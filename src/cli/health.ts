@@ -1,4 +1,6 @@
-/** `skep health`, `skep version`, `skep config`: whether a server answers, what this is, what is in force. */
+/**
+ * `skep health`, `skep version`, `skep config`: whether a server answers, which version this is, which settings apply.
+ */
 import type { Command } from "commander";
 import { describeConfig } from "../core/config.ts";
 import { BUILD } from "../core/version.ts";

@@ -14,7 +14,7 @@ const docker = await dockerForTests(process.env);
 const folder = temporaryFolder();
 afterAll(folder.remove);
 
-/** A folder for PATH with this mmdebstrap alone, beside the programs that a shell script needs. */
+/** A folder for PATH with only this mmdebstrap and the programs that a shell script needs. */
 function pathWith(script: string): string {
   const bin = join(folder.path, newId("instance"));
   mkdirSync(bin);

@@ -121,7 +121,7 @@ async function importImage(
   name: string,
   { tar, done }: Awaited<ReturnType<typeof debianRootfs>>,
 ): Promise<{ name: string; id: string }> {
-  // The tool's own failure is reported rather than the engine's complaint about a truncated file.
+  // Check the tool first: its failure is the cause, and the engine only complains about a truncated file.
   const [built, tool] = await Promise.allSettled([images.build({ name, rootfs: tar }), done]);
   if (tool.status === "rejected") throw tool.reason;
   if (built.status === "rejected") throw built.reason;
@@ -139,7 +139,7 @@ function tellUse(names: readonly string[], { agentImage }: Config): void {
     );
 }
 
-/** @throws Problem 422 `unreadable` when there is nothing to read. */
+/** @throws Problem 422 `unreadable` when there is no input. */
 function openInput(file: string): Readable {
   if (file === "-") {
     if (process.stdin.isTTY) throw unreadable("Nothing comes on standard input: pipe the file in.");

@@ -1,6 +1,6 @@
 /**
- * Installing an update over the running executable: signature and digest first, the old file kept, one atomic rename,
- * then the new one has to start and answer, or the old one is put back.
+ * Replaces the running executable with an update: checks signature and digest, keeps the old file, renames atomically.
+ * If the new one does not start and answer, the old one is put back.
  */
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, linkSync, realpathSync, renameSync, rmSync } from "node:fs";
@@ -25,9 +25,9 @@ interface UpdateRequest {
   platform: string;
   /** Ed25519, 32 bytes in base64. */
   publicKey: string;
-  /** An older or the same version is installed too. */
+  /** Whether to install the same or an older version, too. */
   force: boolean;
-  /** How long the new one may take to answer, ms. */
+  /** How long the new executable may take to answer, in ms. */
   healthMs: number;
   say(text: string): void;
 }
@@ -38,7 +38,7 @@ const MANIFEST_MS = 30_000;
 const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);
 const failed = (code: string, detail: string) => new Problem(422, code, detail);
 
-/** Where the version that was replaced is kept. */
+/** Path of the executable that was replaced. */
 export const previousPath = (executable: string): string => `${executable}.previous`;
 
 export async function readManifest(
@@ -58,7 +58,7 @@ export async function readManifest(
   return { manifest: openManifest(await readFile(at, "utf8"), publicKey), at };
 }
 
-/** Replaces the executable. @returns the version installed, or null when there is nothing to do. @throws Problem. */
+/** Installs the update. @returns the installed version, or null if there is nothing to do. @throws Problem. */
 export async function installUpdate(request: UpdateRequest): Promise<string | null> {
   const { source, current, platform, publicKey, force, healthMs, say } = request;
   const executable = realpathSync(request.executable);
@@ -94,7 +94,7 @@ export async function installUpdate(request: UpdateRequest): Promise<string | nu
   return version;
 }
 
-/** Puts the kept version back in place and keeps the current one instead. @throws Problem when none is kept. */
+/** Swaps the kept previous version with the current one. @throws Problem when no previous version is kept. */
 export function rollBack(path: string): void {
   const executable = realpathSync(path);
   const previous = previousPath(executable);
@@ -110,7 +110,7 @@ export function rollBack(path: string): void {
   }
 }
 
-/** The executable's own address: beside the manifest, unless the manifest names another. */
+/** The address of the executable: beside the manifest, unless the manifest gives another. */
 function locate(path: string, manifestAt: string): string {
   if (isAddress(manifestAt)) {
     const url = URL.parse(path, manifestAt);
@@ -121,7 +121,7 @@ function locate(path: string, manifestAt: string): string {
   throw failed("update_untrusted", "The manifest names its executable in a way that is not understood.");
 }
 
-/** Writes the checked executable. Nothing is left when it fails. */
+/** Writes the executable after checking it. If that fails, no file is left. */
 async function stage(staged: string, file: UpdateFile, from: string): Promise<void> {
   let handle: FileHandle;
   try {
@@ -189,7 +189,7 @@ function putBack(executable: string): void {
   renameSync(draft, executable);
 }
 
-/** A second name for the file; a copy where the file system has no hard links. */
+/** Makes a hard link to the file, or a copy where the file system has no hard links. */
 function cloneFile(from: string, to: string): void {
   rmSync(to, { force: true });
   try {

@@ -1,7 +1,7 @@
-/** Ctrl-C while a run is followed. */
+/** Handles Ctrl-C while a run is followed. */
 import type { Client } from "./server/client.ts";
 
-/** As shells have it for a program that was interrupted. */
+/** Exit code of an interrupted program, as in shells: 128 + SIGINT. */
 export const INTERRUPTED = 130;
 
 /** The code of the problem that Ctrl-C at a question throws; the command then exits with `INTERRUPTED`. */
@@ -9,7 +9,7 @@ export const INTERRUPTED_CODE = "interrupted";
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
-/** Has `act` called at Ctrl-C, and when the process is asked to end. @returns what forgets it. */
+/** Calls `act` at Ctrl-C and when the process is asked to end. @returns a function that stops listening. */
 export function listenForInterrupt(act: () => void, { once = false } = {}): () => void {
   for (const name of SIGNALS) process[once ? "once" : "on"](name, act);
   return () => {
@@ -17,15 +17,16 @@ export function listenForInterrupt(act: () => void, { once = false } = {}): () =
   };
 }
 
-/** What the first Ctrl-C aborts; the next one ends the process. */
+/** @returns a signal that the first Ctrl-C aborts; the second one ends the process. */
 export function stopAtInterrupt() {
   const stop = new AbortController();
   return { signal: stop.signal, done: listenForInterrupt(() => stop.abort(), { once: true }) };
 }
 
 /**
- * On a server that runs by itself the first Ctrl-C only leaves: the run continues. On this process's own server, which ends
- * with it, the run is cancelled and awaited; a second Ctrl-C leaves at once.
+ * Handles Ctrl-C for a followed run. If the server runs by itself, the first Ctrl-C only leaves, and the run continues.
+ * If the server is this command's own and ends with it, the first Ctrl-C cancels the run and waits for its end; a
+ * second one leaves at once.
  */
 export function onInterrupt(client: Client, runId: string, ownServer: boolean) {
   const abort = new AbortController();
@@ -39,9 +40,9 @@ export function onInterrupt(client: Client, runId: string, ownServer: boolean) {
   };
   const done = listenForInterrupt(handle);
   return {
-    /** Stops following. */
+    /** Aborts when the command should stop following. */
     signal: abort.signal,
-    /** Whether somebody asked to stop. */
+    /** Whether Ctrl-C was pressed. */
     get asked(): boolean {
       return asked;
     },
@@ -49,7 +50,7 @@ export function onInterrupt(client: Client, runId: string, ownServer: boolean) {
   };
 }
 
-/** The first Ctrl-C leaves, with those words: what the server does goes on there. */
+/** Makes the first Ctrl-C print these words and leave; the work continues on the server. */
 export function leaving(words: string): { done(): void } {
   const leave = () => {
     console.error(words);

@@ -1,4 +1,4 @@
-/** `skep join`: becomes a member of a project by the link of an invitation. */
+/** `skep join`: becomes a member of a project through an invitation link. */
 import type { Command } from "commander";
 import { isProblem, Problem } from "../core/errors.ts";
 import { readSecret } from "./read-input.ts";
@@ -30,7 +30,7 @@ const tokenOf = (link: string): string => {
   return at < 0 ? link : link.slice(at + JOIN.length);
 };
 
-/** An invitation of another server is unknown here. */
+/** If the invitation link belongs to another server, this one does not know it: says where to use the link. */
 function elsewhere(problem: Problem, link: string, url: string): Problem {
   const at = link.lastIndexOf(JOIN);
   const base = at < 0 ? url : link.slice(0, at);

@@ -1,6 +1,7 @@
 /**
- * `skep login`, `logout`, `whoami`. A log-in is traded for an API key of 90 days, kept 0600 by server address: it needs
- * no renewal, so commands that run at the same time do not end each other's, and it can be revoked by name.
+ * `skep login`, `logout`, `whoami`. A log-in is exchanged for an API key of 90 days, stored by server address with mode
+ * 0600. The key needs no renewal, so commands that run at the same time do not end each other's log-in, and it can be
+ * revoked by name.
  */
 import { hostname } from "node:os";
 import type { Command } from "commander";
@@ -62,8 +63,8 @@ const say = ({ json }: Flags, object: unknown, words: string): void =>
   console.log(json ? JSON.stringify(object) : words);
 
 /**
- * Whom the server takes anybody for; undefined where it asks for credentials.
- * @throws Problem when the server does not answer, so that nobody types a password for nothing.
+ * The account that the server gives to everybody without a log-in; undefined if it requires one.
+ * @throws Problem when the server does not answer, so that nobody types a password in vain.
  */
 async function accountWithoutLogin(url: string) {
   try {
@@ -75,7 +76,7 @@ async function accountWithoutLogin(url: string) {
   }
 }
 
-/** Logs in, makes a key, and logs out again. */
+/** Logs in, creates an API key, and logs out again. */
 async function tradeForKey(url: string, email: string | undefined): Promise<Credential> {
   const anonymous = createClient(url);
   const body = { email: email ?? (await ask("e-mail address")), password: await askHidden("password") };
@@ -99,7 +100,10 @@ async function tradeForKey(url: string, email: string | undefined): Promise<Cred
   return { access_token: made.key ?? "", key_id: made.id };
 }
 
-/** A key that is no longer valid needs no revoking; one that cannot be revoked now is kept, so that log-out can be repeated. */
+/**
+ * Revokes a key. A key that is already invalid counts as revoked. Other errors are thrown, so the key stays stored and
+ * log-out can be repeated.
+ */
 async function revokeKey(client: Client, keyId: string): Promise<void> {
   try {
     await client.call("DELETE", `/v1/auth/api-keys/${keyId}`);

@@ -1,4 +1,4 @@
-/** What people read when something they typed is wrong: their own words, never a pattern, a path or one endless line. */
+/** Messages for wrong input use the user's own words, never a pattern, an internal path or one endless line. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ describe("a refusal is a sentence about what was typed", () => {
     expect(await said(args, stdin)).toMatch(pattern);
   });
 
-  // Each of these is what another program calls it.
+  // Each of these words is what another program calls the command.
   test.each<[string, RegExp]>([
     ["tasks add web x", /^skep: there is no command 'skep tasks add'\. Did you mean skep tasks create\b/],
     ["projects create web", /Did you mean skep projects add\b/],

@@ -1,4 +1,4 @@
-/** `skep metrics`: the server's numbers for Prometheus, and the files that Grafana and Prometheus read them with. */
+/** `skep metrics`: the server's metrics for Prometheus, and configuration files for Grafana and Prometheus. */
 import type { Command } from "commander";
 import alerts from "../../docs/monitoring/skep-alerts.yml" with { type: "text" };
 import dashboard from "../../docs/monitoring/skep-dashboard.json";
@@ -25,7 +25,7 @@ export function metricsCommand(program: Command): void {
     });
 }
 
-/** `{ "name{label=…}": value }`. */
+/** Values by series: `{ "name{label=…}": value }`. */
 const seriesOf = (text: string): Record<string, number> =>
   Object.fromEntries(
     text

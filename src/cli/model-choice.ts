@@ -1,18 +1,18 @@
-/** Which model to use: one of the operator's that answers and suits agents, else the scripted one. */
+/** Chooses a model: one of the operator's that answers and is suitable for agents, else the scripted one. */
 import type { Client } from "./server/client.ts";
 
 export interface ChosenModel {
-  /** Undefined: what the settings say. */
+  /** Undefined: the model of the settings. */
   model: string | undefined;
   scripted: boolean;
-  /** Why, for the reader. */
+  /** The reason for the choice, shown to the person. */
   why: string;
 }
 
 export const SCRIPTED = "demo/scripted";
 /** Names of models that are not made for chats with tools. */
 const OTHER_USE = /embed|rerank|whisper|tts|speech|audio|image|vision-preview|moderation|realtime|transcri|guard|live/i;
-/** Quick and cheap members of families that are known to handle tools; the first that fits is taken. */
+/** Fast and cheap models of families that are known to handle tools, in order of preference. */
 const PREFERRED = [
   /claude[^c]*haiku/i,
   /gpt-\d.{0,40}mini/i,
@@ -38,7 +38,7 @@ export async function chooseModel(client: Client): Promise<ChosenModel> {
   return { model: SCRIPTED, scripted: true, why: `${SCRIPTED}, a fixed transcript and no AI (${why})` };
 }
 
-/** Among those that take tools; among equals the last by name, which is usually the newest. */
+/** Chooses among models that take tools; among equals the last by name, which is usually the newest. */
 export function preferred(models: readonly { id: string; tools: boolean }[]): string | undefined {
   const fit = models.filter(({ id }) => !OTHER_USE.test(id));
   const able = fit.some(({ tools }) => tools) ? fit.filter(({ tools }) => tools) : fit;

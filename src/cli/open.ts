@@ -1,4 +1,4 @@
-/** `skep open`: the server's pages in the browser. */
+/** `skep open`: opens the server's pages in the browser. */
 import type { Command } from "commander";
 import { say } from "./resource/command.ts";
 import { findOne } from "./resource/find.ts";
@@ -20,7 +20,7 @@ export function openCommand(program: Command, exit: (code: number) => void): voi
     });
 }
 
-/** Whether a program that opens addresses was started. Its output is ignored. */
+/** Starts a program that opens the address and ignores its output. @returns whether it could be started. */
 function openInBrowser(address: string): boolean {
   const hasDisplay = process.platform === "darwin" || process.env["DISPLAY"] || process.env["WAYLAND_DISPLAY"];
   const opener = hasDisplay && Bun.which(process.platform === "darwin" ? "open" : "xdg-open");

@@ -1,4 +1,4 @@
-/** `skep` alone: which server there is and its state, or how to get one. Starts nothing. */
+/** `skep` without arguments: shows which server there is and its state, or how to start one. It starts nothing. */
 import { isProblem } from "../core/errors.ts";
 import { BUILD } from "../core/version.ts";
 import { createClient } from "./server/client.ts";
@@ -8,7 +8,7 @@ import { paint } from "./terminal/style.ts";
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
-/** @returns the lines, and the exit code. */
+/** @returns the lines to print. */
 export async function overview(): Promise<string[]> {
   const head = `Skep ${BUILD.version}`;
   const more = "Everything: skep help";
@@ -58,15 +58,15 @@ export async function overview(): Promise<string[]> {
 }
 
 /**
- * The command that a person needs first where the server asks who they are.
- * @param isKnown whether it knew who asked: only then it tells its counts
+ * The command that a person needs first on a server that requires a log-in.
+ * @param isKnown whether the server knew who asked: only then does it report its counts.
  */
 function firstOf(setupRequired: boolean, isKnown: boolean): [command: string, about: string][] {
   if (setupRequired) return [["skep admin create --email ADDRESS", "the first account; nobody can log in before"]];
   return isKnown ? [] : [["skep login", "log in; this server asks who you are"]];
 }
 
-/** Commands and what they do, below each other. */
+/** Formats commands and their descriptions, one per line. */
 export function commands(rows: readonly (readonly [command: string, about: string])[]): string[] {
   const width = Math.max(...rows.map(([command]) => command.length));
   return rows.map(([command, about]) => `  ${paint("bold", command.padEnd(width))}  ${about}`);

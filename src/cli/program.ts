@@ -3,7 +3,7 @@ import { Command, type ErrorOptions } from "commander";
 import { nearNames } from "../core/near.ts";
 import { BUILD } from "../core/version.ts";
 
-/** A command whose complaints about its arguments end with where its help is. */
+/** A command whose errors about arguments end with where to find its help. */
 class HelpfulCommand extends Command {
   override createCommand(name?: string): Command {
     return new HelpfulCommand(name);
@@ -29,7 +29,7 @@ export const bareProgram = (): Command =>
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "skep: ")) });
 
-/** Words that other programs use for what a command here is called. */
+/** Groups of synonyms: other programs may use another word for a command here. */
 const SYNONYMS = [
   ["add", "create", "new", "set", "upload", "start", "import"],
   ["delete", "remove", "rm", "revoke", "end", "cancel"],
@@ -37,7 +37,10 @@ const SYNONYMS = [
 ];
 const SHOW = ["show", "get", "view", "info", "describe", "list", "ls"];
 
-/** "skep tasks add web": commander takes the word for the task to show, and counts too many of them. */
+/**
+ * The error for an unknown command, with a suggestion. Without it, commander reads "skep tasks add web" as showing the
+ * task `add` with too many arguments.
+ */
 function noSuchCommand(command: Command, called: string, word: string): string {
   const has = (name: string) => command.commands.some((one) => one.name() === name);
   const meant = SYNONYMS.filter((group) => group.includes(word)).flatMap((group) => group.filter(has));
@@ -53,7 +56,10 @@ function noSuchCommand(command: Command, called: string, word: string): string {
   return `error: there is no command '${called} ${word}'.${hint}`;
 }
 
-/** After which arguments a missing one comes: "skep graph context main" takes the symbol for the folder. */
+/**
+ * Says after which arguments a missing one comes. In "skep graph context main", `main` was read as the folder, so the
+ * symbol is missing.
+ */
 function placeOfMissing({ args, registeredArguments }: Command, options?: ErrorOptions): string {
   if (options?.code !== "commander.missingArgument") return "";
   const before = registeredArguments
@@ -62,7 +68,7 @@ function placeOfMissing({ args, registeredArguments }: Command, options?: ErrorO
   return before.length === 0 ? "" : `: it comes after ${before.join(" and ")}`;
 }
 
-/** A message without the line break before its hint in brackets. */
+/** Puts a message and its hint in brackets on one line. */
 function inOneLine(message: string): string {
   const at = message.lastIndexOf("\n");
   const hint = message.slice(at + 1).trim();

@@ -1,4 +1,4 @@
-/** What a command is given besides its arguments: files, standard input, and values that nobody may see. */
+/** Reads what a command is given besides its arguments: files, standard input, and secret values. */
 
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
@@ -6,7 +6,7 @@ import { badUsage, unreadable } from "../core/errors.ts";
 import { readJson } from "../core/json-reader.ts";
 import { askHidden } from "./terminal/ask.ts";
 
-/** The text of a file, or of standard input for `-`. @throws Problem 422 `unreadable`. */
+/** Reads a file as text, or standard input for `-`. @throws Problem 422 `unreadable`. */
 export async function readText(file: string): Promise<string> {
   if (file === "-") {
     if (process.stdin.isTTY) throw unreadable("Nothing comes on standard input: pipe the text in.");
@@ -18,7 +18,7 @@ export async function readText(file: string): Promise<string> {
   return textOf(readFileSync(file), file);
 }
 
-/** Bytes that are not text would be stored as replacement characters, from which nobody gets them back. */
+/** Decodes bytes as UTF-8. Invalid bytes are refused, since replacement characters would lose the original content. */
 function textOf(bytes: Uint8Array, what: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -27,13 +27,13 @@ function textOf(bytes: Uint8Array, what: string): string {
   }
 }
 
-/** A file to be sent. @throws Problem 422 `unreadable`. */
+/** Reads a file that is to be sent. @throws Problem 422 `unreadable`. */
 export async function readFile(path: string): Promise<File> {
   assertFile(path);
   return new File([await Bun.file(path).arrayBuffer()], basename(path));
 }
 
-/** Of a file or a pipe. @throws Problem 422 `unreadable`. */
+/** Checks that a path is a file or a pipe. @throws Problem 422 `unreadable`. */
 export function assertFile(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory()) throw unreadable(`${path} is a folder, not a file.`);
@@ -41,8 +41,8 @@ export function assertFile(path: string): void {
 }
 
 /**
- * A value that is never an argument, because others can read those: from a variable, a file, or asked for without echo.
- * Without a terminal it is the whole of standard input.
+ * Reads a secret, which is never an argument because other users can read those. It comes from a variable, a file, or a
+ * question without echo. Without a terminal, it is the whole of standard input.
  */
 export async function readSecret(what: string, from: { env?: string; file?: string }): Promise<string> {
   const value = await secretFrom(what, from);
@@ -61,7 +61,10 @@ async function secretFrom(what: string, { env, file }: { env?: string; file?: st
   return (await Bun.stdin.text()).trim();
 }
 
-/** `name=value` pairs as an object. Values are JSON where they are that, else text. @throws Problem 422 `bad_usage`. */
+/**
+ * Parses `name=value` pairs. A value is parsed as JSON if it is valid JSON, else it is text. @throws Problem 422
+ * `bad_usage`.
+ */
 export function readPairs(pairs: readonly string[]): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const pair of pairs) {

@@ -1,4 +1,6 @@
-/** `skep run`: creates a run on the running server and follows it; with --private on a server of its own. */
+/**
+ * `skep run`: creates a run on the running server and follows it. With --private it starts its own server for the run.
+ */
 import { type Command, InvalidArgumentError } from "commander";
 import { readConfig } from "../core/config.ts";
 import { badUsage, isProblem, Problem } from "../core/errors.ts";
@@ -51,7 +53,7 @@ export function runCommand(program: Command, exit: (code: number) => void): void
 
 interface Joined {
   client: Client;
-  /** Ends the server, where it is this command's own. */
+  /** Stops the server if this command started it. */
   stop?: () => Promise<void>;
 }
 
@@ -68,7 +70,7 @@ function offerPrivate(error: unknown): never {
   throw new Problem(error.status, error.code, `${error.detail}. For this run alone: skep run --private …`);
 }
 
-/** Creates the run. The server never repeats a name it was sent, so an unknown name is added to its answer here. */
+/** Creates the run. The server's error does not repeat the unknown name, so the name is added here. */
 function create(client: Client, pipeline: string, task: string, flags: RunFlags): Promise<RunView> {
   const body = {
     pipeline_id: pipeline,

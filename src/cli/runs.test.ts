@@ -1,4 +1,6 @@
-/** Runs from the command line: created, shown, followed, left, cancelled, restarted and approved on a server that runs. */
+/**
+ * Runs from the command line, on a running server: created, shown, followed, left, cancelled, restarted and approved.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,12 +21,12 @@ let server: TestServer;
 const folder = temporaryFolder();
 const cli = (...args: string[]) => skep([...args, "--data", server.data]);
 const lines = (text: string) => text.split("\n").filter(Boolean);
-/** Creates a run and gives its id. */
+/** Creates a run and returns its id. */
 async function create(pipeline: string): Promise<string> {
   const body = { pipeline_id: pipeline, task_description: "Ring" };
   return (await server.request<{ id: string }>("POST", "/v1/runs", { body })).body.id;
 }
-/** Reads the run's stream, which the server closes at its end. */
+/** Reads the run's stream until the server closes it at the run's end. */
 const ended = (id: string) => server.request("GET", `/v1/events/stream?run_id=${id}`);
 
 beforeAll(async () => {

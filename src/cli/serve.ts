@@ -12,19 +12,19 @@ export function serveCommand(program: Command, exit: (code: number) => void): vo
   addConfigFlags(program.command("serve").description("run the server")).action(async (flags) => {
     const config = configFrom(flags);
     const { app, stop } = await startServer(config, { listed: true });
-    // Signals are handled before the address is printed: a reader of it may stop us at once.
+    // Listen for signals before printing the address: whoever reads the address may stop us at once.
     const stopped = untilStopped();
     console.log(startText(app, config).join("\n"));
     const signal = await stopped;
     console.log(`Stopping (${signal}).`);
     await stop();
     exit(0);
-    // Native libraries may keep threads; everything is closed, so exit.
+    // Native libraries may keep threads alive. Everything is closed by now, so exit.
     process.exit(0);
   });
 }
 
-/** What a person sees first: where it is, who may use it, what to do next. */
+/** The start message: where the server listens, who may use it, what to do next. */
 function startText(app: App, config: Config): string[] {
   const lines = [`Skep ${BUILD.version}`, `Listening on ${app.url}`, `Data in ${config.data}`];
   lines.push(
@@ -40,7 +40,7 @@ function startText(app: App, config: Config): string[] {
       "Its data is a copy of another instance's: agents, routines, webhooks and notifications wait.",
       `Stop the original, then: skep activate --data ${config.data}`,
     );
-  // A server for this machine alone has no token to show: its browser asks for none.
+  // A server for this machine only has no token to show: its browser needs none.
   if (app.setupToken || (config.authRequired && app.isNew))
     lines.push("", `No administrator yet. Make one: skep admin create --data ${config.data}`);
   if (app.setupToken) lines.push(`Setup token: ${app.setupToken} (the browser asks for it)`);

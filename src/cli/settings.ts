@@ -1,4 +1,4 @@
-/** `skep settings` and `skep budgets`: what may change while the server runs. */
+/** `skep settings` and `skep budgets`: settings that can change while the server runs. */
 import type { Command } from "commander";
 import type { Schemas } from "../api/types.ts";
 import { badUsage, isProblem, Problem } from "../core/errors.ts";
@@ -10,7 +10,7 @@ import { connect, type ServerFlags, withServer } from "./server/locate.ts";
 import { costText, fieldLines, tableLines, timeText } from "./terminal/table.ts";
 
 type Spent = Schemas["Usage"]["budgets"][number];
-/** A budget; what is spent of one that is for each single run belongs to that. */
+/** A budget. A limit for each single run has no spending here, because the spending belongs to each run. */
 type Budget = Partial<Omit<Spent, "scope">> & { scope: string; limit_usd: number };
 type Groups = Record<string, Record<string, unknown>>;
 type Exit = (code: number) => void;
@@ -64,7 +64,7 @@ const linesOf = (groups: Groups): string[] =>
     ),
   );
 
-/** @param fields by `group.field`. */
+/** @param fields values by `group.field`. */
 async function change(flags: ServerFlags, fields: Record<string, unknown>, exit: Exit): Promise<void> {
   const body: Groups = {};
   for (const [path, value] of Object.entries(fields)) {
@@ -83,7 +83,7 @@ async function change(flags: ServerFlags, fields: Record<string, unknown>, exit:
   say(flags, { json: after, text: linesOf(changed) }, exit);
 }
 
-/** Limits of each single run: no spending belongs to them here. Only administrators see them. */
+/** The limits for each single run, without spending. Only administrators see them. */
 async function limitsOfEach(client: Client): Promise<Budget[]> {
   try {
     const { budgets } = await client.call("GET", "/v1/settings");

@@ -1,20 +1,27 @@
 /**
- * The runtime handles a signal in its event loop, so a process whose loop is stuck never handles one. The system itself can
- * be asked to call a signal's handler once and to end the process at the next (`SA_RESETHAND`): that needs no loop.
+ * The runtime handles a signal in its event loop, so a process whose loop is stuck never handles one. The kernel can be
+ * asked to call a signal's handler once and to apply the default action at the next signal (`SA_RESETHAND`). That needs
+ * no loop.
  */
 import { dlopen, ptr } from "bun:ffi";
 import { constants } from "node:os";
 import { openCLibrary } from "../core/c-library.ts";
 
-/** Where `struct sigaction` keeps its flags, in bytes, and the flag. The same on x64 and arm64. */
+/**
+ * The offset of the flags in `struct sigaction`, in bytes, and the value of the flag. Both are the same on x64 and
+ * arm64.
+ */
 const LAYOUT = {
   linux: { flagsAt: 8 + 128, resetHandler: 0x8000_0000 },
   darwin: { flagsAt: 8 + 4, resetHandler: 0x4 },
 } as const;
-/** More than the struct takes anywhere. */
+/** Larger than the struct on any platform. */
 const STRUCT_BYTES = 256;
 
-/** Gives a signal that this process listens for its default action after the first time. Elsewhere it does nothing. */
+/**
+ * Restores the default action of a signal that this process listens for, after its first delivery. Does nothing on
+ * other platforms.
+ */
 export function actOnce(signal: "SIGINT" | "SIGTERM"): void {
   const { platform } = process;
   if (platform !== "linux" && platform !== "darwin") return;
@@ -35,7 +42,7 @@ function load() {
     const functions = { sigaction: { args: ["i32", "ptr", "ptr"], returns: "i32" } } as const;
     return openCLibrary((name) => dlopen(name, functions)).symbols.sigaction;
   } catch {
-    // Then only a process whose loop runs handles a signal.
+    // Without it, a process whose loop is stuck does not react to signals.
     return undefined;
   }
 }

@@ -1,4 +1,7 @@
-/** Whether an executable works on this machine: it says its version, and a server of it answers over an empty folder. */
+/**
+ * Tests whether an executable works on this machine: it prints its version, and its server answers on an empty data
+ * folder.
+ */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,11 +11,11 @@ import { membersOf } from "../core/is-object.ts";
 import { readJson } from "../core/json-reader.ts";
 
 const unhealthy = (why: string) => new Problem(422, "update_unhealthy", why);
-/** Characters of its output that are kept for the report. */
+/** How many characters of its output are kept for the error. */
 const TAIL_CHARACTERS = 400;
 const STOP_MS = 10_000;
 
-/** @param timeoutMs for all of it. @throws Problem that says what it did not do. */
+/** @param timeoutMs limit for the whole test. @throws Problem that says which part failed. */
 export async function assertHealthy(executable: string, version: string, timeoutMs: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "skep-trial-"));
   const deadline = AbortSignal.timeout(timeoutMs);
@@ -24,7 +27,10 @@ export async function assertHealthy(executable: string, version: string, timeout
   }
 }
 
-/** Nothing of the operator's configuration: the trial touches neither the data nor the port of the real server. */
+/**
+ * Contains none of the operator's configuration, so that the test touches neither the data nor the port of the real
+ * server.
+ */
 const trialEnv = (folder: string): Record<string, string> => ({
   PATH: process.env["PATH"] ?? "",
   HOME: folder,

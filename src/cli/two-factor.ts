@@ -1,4 +1,4 @@
-/** `skep 2fa`: two-factor verification of one's own account. */
+/** `skep 2fa`: two-factor verification of the user's own account. */
 import type { Command } from "commander";
 import { renderUnicodeCompact } from "uqr";
 import { badUsage } from "../core/errors.ts";
@@ -30,14 +30,14 @@ export function twoFactorCommands(program: Command, exit: Exit): void {
     });
 }
 
-/** Six digits are an authenticator's; anything else is a recovery code. */
+/** Six digits are an authenticator's code; anything else is a recovery code. */
 export const codeOf = (text: string): { code: string } | { recovery_code: string } =>
   /^\d{6}$/.test(text.trim()) ? { code: text.trim() } : { recovery_code: text.trim() };
 
 async function enable(flags: ServerFlags, exit: Exit): Promise<void> {
   const client = await connect(flags);
   const started = await client.call("POST", "/v1/auth/2fa/enable");
-  // On standard error, so that only the recovery codes are piped on.
+  // On standard error, so that a pipe receives only the recovery codes.
   console.error(`${renderUnicodeCompact(started.otpauth_url)}\nOr type this into the authenticator: ${started.secret}`);
   const given = codeOf(await ask("code"));
   if (!("code" in given)) throw badUsage("The code is six digits.");

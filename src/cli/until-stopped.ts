@@ -3,8 +3,9 @@ import { actOnce } from "./signal-action.ts";
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * Waits for SIGINT or SIGTERM. The next signal has its default action again: it ends the process at once. So does the
- * second of the same name when the first was never handled because the loop is stuck.
+ * Waits for SIGINT or SIGTERM. After that, both have their default action again, so the next signal ends the process at
+ * once. If the event loop is stuck, so that the first signal was never handled, a second signal of the same name ends
+ * it as well.
  * @returns the signal.
  */
 export const untilStopped = (): Promise<NodeJS.Signals> =>

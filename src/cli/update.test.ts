@@ -1,4 +1,4 @@
-/** `skep update` with real executables: only where SKEP_BINARY names the compiled one, which scripts/test does. */
+/** `skep update` with real executables. It runs only if SKEP_BINARY names the compiled one, as scripts/test sets it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   chmodSync,
@@ -55,7 +55,7 @@ async function run(args: string[], env: Record<string, string> = {}): Promise<Ra
   return { code, stdout, stderr };
 }
 const versionOf = async () => (await run(["--version"])).stdout.trim();
-/** What is beside the executable. */
+/** The files beside the executable. */
 const beside = () => readdirSync(join(folder, "bin")).toSorted();
 
 /** Builds the same program under another version. */
@@ -65,7 +65,7 @@ function buildAs(version: string, file: string): void {
   if (!built.success) throw new Error(`The next version was not built: ${built.stderr}`);
 }
 
-/** Publishes an executable as that version. @param spoil changes it after it was signed. */
+/** Publishes an executable as that version. @param spoil changes the file after it was signed. */
 function publish(version: string, text: string, spoil?: (file: string) => void): string {
   rmSync(join(release, "skep"), { force: true });
   writeFileSync(join(release, "skep"), text);

@@ -1,4 +1,4 @@
-/** `skep update`: looks for a newer version, installs one from a file or an address, goes back to the previous one. */
+/** `skep update`: looks for a newer version, installs one from a file or an address, or returns to the previous one. */
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { readConfig } from "../core/config.ts";
@@ -85,7 +85,7 @@ async function update(flags: Flags): Promise<number> {
   return sayRestart(config.data, say);
 }
 
-/** Whether dpkg keeps the file: it would put its own version back at the next upgrade. */
+/** Whether dpkg owns the file: it would put its own version back at the next upgrade. */
 const isPackaged = (executable: string): boolean =>
   executable === "/usr/bin/skep" && existsSync("/var/lib/dpkg/info/skep.list");
 

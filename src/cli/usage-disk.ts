@@ -1,4 +1,4 @@
-/** `skep usage disk`: who takes what on the disk of the server. */
+/** `skep usage disk`: who uses how much of the server's disk. */
 import type { Command } from "commander";
 import type { AnswerOf } from "../api/types.ts";
 import { jobEnded } from "./resource/jobs.ts";
@@ -12,7 +12,7 @@ export function diskCommand(usage: Command, exit: (code: number) => void): void 
     .description("who takes what on the disk of the server, for its administrators")
     .option("--last", "what was measured last; nothing is measured now")
     .action(async (_flags, command: Command) => {
-      // The command above has the same flags for the server, and reads them first.
+      // The parent command has the same server flags and parses them first, so read them with its globals.
       const flags: ServerFlags & { last?: boolean } = command.optsWithGlobals();
       const client = await connect(flags);
       if (!flags.last) {

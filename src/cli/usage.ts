@@ -1,4 +1,4 @@
-/** `skep usage`: what was spent, on what, and what is left of the budgets. */
+/** `skep usage`: what was spent on what, and what is left of the budgets. */
 
 import { type Command, Option } from "commander";
 import type { AnswerOf } from "../api/types.ts";

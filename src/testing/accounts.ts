@@ -1,4 +1,4 @@
-/** Accounts for tests, made as a person would: over HTTP. */
+/** Creates accounts for tests over HTTP, as a person would. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { generateSync } from "otplib";
@@ -27,12 +27,12 @@ const account = ({ access_token, refresh_token, user }: SignedIn): Account => ({
 });
 
 let visitors = 0;
-/** A header by which a request seems to come from an address of its own, to a server that trusts proxies on loopback. */
+/** A header that makes each request seem to come from a new address, for servers that trust a proxy on loopback. */
 export const elsewhere = (): Record<string, string> => ({
   "X-Forwarded-For": `10.${(visitors >> 16) & 255}.${(visitors >> 8) & 255}.${visitors++ & 255}`,
 });
 
-/** The first administrator of a fresh server. @throws Error with the answer when it is refused. */
+/** Creates the first administrator of a fresh server. @throws Error with the answer if the server refuses. */
 export async function setupAdmin(server: TestServer, email = "admin@example.test"): Promise<Account> {
   const path = join(server.data, "setup-token");
   const setup_token = existsSync(path) ? readFileSync(path, "utf8").trim() : undefined;
@@ -42,7 +42,7 @@ export async function setupAdmin(server: TestServer, email = "admin@example.test
   return account(made.body);
 }
 
-/** @param from an address to log in from, for servers that trust a proxy on loopback. */
+/** @param from the address to log in from, for servers that trust a proxy on loopback. */
 export async function logIn(server: TestServer, email: string, password = PASSWORD, from?: string): Promise<Account> {
   const headers: Record<string, string> = from ? { "X-Forwarded-For": from } : {};
   const made = await server.request<SignedIn>("POST", "/v1/auth/login", { body: { email, password }, headers });
@@ -50,7 +50,7 @@ export async function logIn(server: TestServer, email: string, password = PASSWO
   return account(made.body);
 }
 
-/** A user with a session. */
+/** Creates a user and logs in. */
 export async function makeUser(server: TestServer, admin: Account, email: string, role = "user"): Promise<Account> {
   const body = { email, password: PASSWORD, role };
   const made = await server.request("POST", "/v1/users", { token: admin.token, body });
@@ -58,17 +58,20 @@ export async function makeUser(server: TestServer, admin: Account, email: string
   return logIn(server, email);
 }
 
-/** Waits for the start of a time step when this one is nearly over, so that codes of now and before stay so for 3 s. */
+/**
+ * If the current time step of authenticators is nearly over, waits for the next one. The codes of this step and the one
+ * before then stay valid for at least 3 s.
+ */
 export async function steadyStep(): Promise<void> {
   const left = 30_000 - (Date.now() % 30_000);
   if (left < 3_000) await Bun.sleep(left + 50);
 }
 
-/** The code of an authenticator, `steps` of 30 s from now. */
+/** The code of an authenticator, `steps` steps of 30 s from now. */
 export const totp = (secret: string, steps = 0): string =>
   generateSync({ secret, epoch: Math.floor(Date.now() / 1_000) + steps * 30 });
 
-/** Switches two-factor verification on. Uses up the step before the current one. */
+/** Enables two-factor verification. This uses up the code of the step before the current one. */
 export async function enableTwoFactor(
   server: TestServer,
   { token }: Account,

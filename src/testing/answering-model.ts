@@ -1,4 +1,4 @@
-/** A model that ends every step at once with the answer the test gives for it. For tests of pipelines. */
+/** A model that ends every step at its first call with the answer that the test provides. For tests of pipelines. */
 
 import type { ModelPort, ModelReply, ModelRequest } from "../engine/model.ts";
 import { textOf } from "../engine/parts.ts";
@@ -6,7 +6,7 @@ import { textOf } from "../engine/parts.ts";
 export interface Asked {
   stepId: string;
   agentId: string;
-  /** Counts from 1 over the executions of the step. */
+  /** Number of this execution of the step, from 1. */
   time: number;
   /** The rendered input of the step. */
   input: string;
@@ -14,10 +14,13 @@ export interface Asked {
   tools: string[];
 }
 
-/** Outputs for `complete`, or a reason for `fail`. */
+/** The outputs for `complete`, or the reason for `fail`. */
 export type Answer = { outputs: Record<string, unknown> } | { fail: string };
 
-/** `asked` grows with every execution, in the order of their first call. @param price what each call costs. */
+/**
+ * Creates the model. `asked` gets an entry for every execution, in the order of their first calls. @param costUsd cost
+ * of each call.
+ */
 export function createAnsweringModel(
   answer: (asked: Asked) => Answer,
   { costUsd = 0 }: { costUsd?: number } = {},

@@ -1,4 +1,4 @@
-/** The product itself inside the test's process, over a folder of its own. */
+/** The product itself inside the test's process, with its own data folder. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,11 +6,11 @@ import { type App, type AppOptions, createApp } from "../app.ts";
 import { readConfig } from "../core/config.ts";
 
 export interface TestApp extends App {
-  /** Stops it and removes its folder. */
+  /** Stops the app and removes its folder. */
   remove(): Promise<void>;
 }
 
-/** @param env configuration beside: a free port, no containers, a silent log. */
+/** @param env configuration besides the defaults: a free port, no containers, a silent log. */
 export async function openTestApp(env: Record<string, string> = {}, options: AppOptions = {}): Promise<TestApp> {
   const data = mkdtempSync(join(tmpdir(), "skep-app-"));
   const fixed = { DATA: data, PORT: "0", SANDBOX: "process", LOG_LEVEL: "silent" };

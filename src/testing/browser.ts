@@ -1,4 +1,4 @@
-/** A real browser for a test: Chromium of this machine, without a window, each time with an empty profile. */
+/** A real browser for tests: this machine's Chromium, headless, each time with an empty profile. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -6,24 +6,29 @@ import { compileC, LIBRARY } from "./c-program.ts";
 import { lacks } from "./parts.ts";
 
 const PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-/** The same engine without the browser's own windows, which nobody sees here: a sixth of the processor time of a test less. */
+/** The same engine without the browser's own windows. It saves a sixth of a test's processor time. */
 const SHELL = "/usr/bin/chromium-headless-shell";
 
-/** For a start, and for each action of a page: what hangs ends, and a busy machine is only slow. */
+/** Timeout of a start and of each action on a page, in ms. It ends what hangs, but a busy machine is only slow. */
 export const PATIENCE_MS = 120_000;
 
-/** Whether there is one; for `skipIf`, which then says so. */
+/** Whether a browser is installed, for `skipIf`; if not, it says so. */
 export const hasBrowser = (): boolean => !lacks("Chromium", PATHS.some(existsSync));
 
-/** What Chromium says of requests that it drops because a network interface, such as a container's, came or went. */
+/**
+ * Chromium's error for requests that it drops because a network interface, for example of a container, came or went.
+ */
 export const NETWORK_CHANGED = "net::ERR_NETWORK_CHANGED";
 
-/** So, or so where the browser was still about to show its own page about it, or loads that page's address again by itself. */
+/**
+ * That error, or the form it takes while the browser is still showing its own error page or reloading the address by
+ * itself.
+ */
 const DROPPED =
   /net::ERR_NETWORK_CHANGED|interrupted by another navigation to "chrome-error:|to "([^"]+)" is interrupted by another navigation to "\1"/;
 const LOADS = 5;
 
-/** Loads of the page that are dropped for that are made again, as a person would. */
+/** Makes the page repeat navigations that were dropped for this reason, as a person would. */
 function loadAgain(page: Page): void {
   const again = <A extends unknown[], R>(load: (...args: A) => Promise<R>) => {
     const from = (left: number, args: A): Promise<R> =>
@@ -38,8 +43,8 @@ function loadAgain(page: Page): void {
 }
 
 /**
- * The lists below the address bar, which nobody opens here: two processes for each window, 40 % of what a short page costs.
- * Of two lists of features the last counts, so those that the library switches off are in it, too.
+ * Features to switch off: the lists below the address bar, which cost two processes for each window and 40 % of a short
+ * page's time. Of two feature lists only the last counts, so those that the library switches off are included.
  */
 const OFF = `
   WebUIOmniboxPopup WebUIOmniboxAimPopup WebUIOmniboxFullPopup
@@ -48,9 +53,9 @@ const OFF = `
   OptimizationHints NetworkTimeServiceQuerying AimEnabled PreconnectToSearch`;
 
 /**
- * Close it when done. It reaches this machine and nothing else.
- * @param options.asPeopleHave the whole browser with all its compilers, for measuring what a person waits for. A test's
- *   scripts run too short for the two that optimize: they are left out, for a tenth less.
+ * Opens a browser that can reach only this machine. Close it when done.
+ * @param options.asPeopleHave use the complete browser with all compilers, to measure how long people wait. Otherwise
+ * the two optimizing compilers are switched off: a test's scripts run too briefly for them, and this saves a tenth.
  */
 export async function openBrowser({ asPeopleHave = false } = {}): Promise<Browser> {
   const executablePath = (asPeopleHave ? PATHS : [SHELL, ...PATHS]).find((path) => existsSync(path));
@@ -72,7 +77,7 @@ export async function openBrowser({ asPeopleHave = false } = {}): Promise<Browse
       "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE 127.0.0.1",
     ],
   });
-  // Until then more processes of it may start.
+  // Until the browser has disconnected, more of its processes may start.
   browser.on("disconnected", () => still?.remove());
   const newContext = browser.newContext.bind(browser);
   browser.newContext = async (options) => (await newContext(options)).on("page", loadAgain);

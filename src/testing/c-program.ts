@@ -1,16 +1,18 @@
-/** Small programs and libraries in C that tests need, compiled when they are asked for. */
+/** Small C programs and libraries for tests, compiled on demand. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 interface Compiled {
   path: string;
-  /** The folder that holds it, for files beside it. */
+  /** The folder of the compiled file, where further files can be put. */
   folder: string;
   remove(): void;
 }
 
-/** @param source path of the file. @returns undefined without a compiler. @throws Error where it does not compile. */
+/**
+ * @param source path of the source file. @returns undefined without a compiler. @throws Error if it does not compile.
+ */
 export function compileC(source: string, flags: readonly string[]): Compiled | undefined {
   const compiler = Bun.which("gcc") ?? Bun.which("cc");
   if (!compiler) return undefined;
@@ -21,5 +23,5 @@ export function compileC(source: string, flags: readonly string[]): Compiled | u
   return { path, folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** For `LD_PRELOAD`. */
+/** Compiler flags for a library that `LD_PRELOAD` can load. */
 export const LIBRARY = ["-shared", "-fPIC"] as const;

@@ -1,4 +1,4 @@
-/** A certificate for localhost that nobody has signed, for tests of what is said about it. Its key guards nothing. */
+/** A self-signed certificate for localhost, for tests of the errors about it. Its key protects nothing. */
 export const SELF_SIGNED = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgUurn6WsOFGGf5owr

@@ -1,6 +1,7 @@
 /**
- * A code host on loopback: the part of GitHub's and Gitea's API that is used, with issues, comments and pull requests in
- * memory, and real repositories over git's own HTTP backend. It signs webhooks and fails when asked to.
+ * A fake code host on loopback. It implements the part of GitHub's and Gitea's API that Skep uses. Issues, comments and
+ * pull requests are in memory; repositories are real ones, served by git's own HTTP backend. It signs webhooks and
+ * fails on request.
  */
 import { createHmac, generateKeyPairSync } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -34,7 +35,7 @@ interface FakeReviewComment extends FakeComment {
 
 export const WEBHOOK_SECRET = "webhook-secret-9c1f0b";
 export const APP_LOGIN = "skep-test[bot]";
-/** In every installation token, so that a test can look for it everywhere. */
+/** Part of every installation token, so that a test can search for it everywhere. */
 export const TOKEN_CANARY = "ghs_canary7f3a91";
 
 export type CodeHostFake = Awaited<ReturnType<typeof startCodeHost>>;
@@ -145,10 +146,10 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
     return one;
   };
 
-  /** Of the App in the repository's owner. */
+  /** Id of the App's installation for the repository's owner. */
   let installed = 7;
   type Body = Record<string, string> & { permissions?: unknown };
-  /** The API below the repository. */
+  /** The part of the API below the repository. */
   function inRepository(method: string, path: string, body: Body, query: URLSearchParams): unknown {
     const [, what = "", id = "", more = "", last = ""] = path.split("/");
     const number = Number(id);
@@ -239,7 +240,7 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
     if (path === "/user") return userOf(APP_LOGIN);
     if (path === "/user/repos") return Number(query.get("page") ?? 1) > 1 ? [] : [repositoryOf()];
     if (path.startsWith("/users/")) return userOf(decodeURIComponent(path.slice("/users/".length)));
-    // The name of a repository is the same in capitals.
+    // Repository names are case-insensitive.
     if (path.toLowerCase().startsWith(`/repos/${repository}`))
       return inRepository(method, path.slice(`/repos/${repository}`.length), body, query);
     return undefined;
@@ -294,14 +295,14 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
     openPull,
     clone: `${origin}/${repository}.git`,
     keyFile,
-    /** The App is removed and installed again: another id, and no earlier token counts. */
+    /** Removes the App and installs it again: it gets another id, and earlier tokens become invalid. */
     reinstall() {
       installed++;
       tokens.clear();
     },
     newNumber: () => ++lastNumber,
     nextId: () => nextComment++,
-    /** Environment of a server that is connected to it, as an App or with a token. */
+    /** The environment for a server that is connected to this host, as an App or with a token. */
     env(as: "app" | "token" = kind === "gitea" ? "token" : "app"): Record<string, string> {
       return {
         CODEHOST_TYPE: kind,
@@ -313,7 +314,7 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
           : { CODEHOST_TOKEN: "pat-token-0451" }),
       };
     },
-    /** Resolves with what `look` finds, asked again at each change here. */
+    /** Resolves with what `look` finds. It is called again after each change. */
     until<T>(look: () => T | undefined | false | null): Promise<T> {
       return new Promise((done) => {
         const check = () => {
@@ -326,7 +327,7 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
         check();
       });
     },
-    /** Takes the branch of a pull request into its base, as its page does. */
+    /** Merges a pull request into its base branch, as its page does. */
     merge(number: number): void {
       const one = pulls.get(number)!;
       git("fetch", "-q", "origin");
@@ -342,7 +343,7 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
   };
 }
 
-/** Headers of a delivery of these bytes. */
+/** The headers of a webhook with this body. */
 export function signed(
   kind: "github" | "gitea",
   event: string,
@@ -365,7 +366,7 @@ export function signed(
   };
 }
 
-/** git's own server side, as a CGI program. */
+/** Runs git's own server as a CGI program. */
 export async function gitBackend(root: string, request: Request, url: URL): Promise<Response> {
   const child = Bun.spawn(["git", "http-backend"], {
     env: {

@@ -1,4 +1,4 @@
-/** One call of the command line for a test: the executable or the sources, with nothing of the test run's environment. */
+/** Runs the command line once for a test, from the executable or the sources, without the test run's environment. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,11 +14,11 @@ export interface RunOptions {
   env?: Record<string, string>;
   stdin?: string | Uint8Array;
   cwd?: string;
-  /** Stopped after this long; the code is then that of the signal. */
+  /** The command is killed after this many ms; the exit code is then that of the signal. */
   timeoutMs?: number;
 }
 
-/** Runs `skep ARGS…` to its end. */
+/** Runs `skep ARGS…` and waits for its end. */
 export async function skep(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const { env = {}, stdin = "", cwd, timeoutMs = 240_000 } = options;
   const child = Bun.spawn(skepCommand(...args), {
@@ -37,7 +37,7 @@ export async function skep(args: readonly string[], options: RunOptions = {}): P
   return { code, stdout, stderr };
 }
 
-/** A folder of its own, removed by `remove`. */
+/** A temporary folder, which `remove` deletes. */
 export function temporaryFolder(): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "skep-cli-"));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };

@@ -1,10 +1,12 @@
-/** Every byte of a container, read from outside by root: the memory of its processes and the files that it sees. */
+/**
+ * Searches every byte of a container from outside, as root: the memory of its processes and the files that they see.
+ */
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from "node:fs";
 
 const PIECE_BYTES = 4 * 1024 * 1024;
 const PAGE_BYTES = 4096;
 const ENTRY_BYTES = 8;
-/** Of one process. A program that has more in memory is not searched in part: it is a fault of the test. */
+/** Most bytes of one process. A larger process is an error of the test, because it would not be searched completely. */
 const MOST_BYTES = 4 * 1024 ** 3;
 
 interface Stretch {
@@ -13,10 +15,10 @@ interface Stretch {
   to: number;
 }
 
-/** Where each of the texts is in the memory of all processes in the namespace of this one. @returns places by text. */
+/** Searches the memory of all processes in this process's namespace for each text. @returns the places by text. */
 export function searchMemory(pid: number, texts: readonly string[]): Record<string, string[]> {
   const found: Record<string, string[]> = Object.fromEntries(texts.map((text) => [text, []]));
-  // As bytes, and as JavaScript keeps a text that has other letters beside it.
+  // As UTF-8 bytes, and as UTF-16, which JavaScript uses for texts that contain other characters as well.
   const sought = texts.flatMap((text) => [
     { text, bytes: Buffer.from(text) },
     { text, bytes: Buffer.from(text, "utf16le") },
@@ -30,7 +32,9 @@ export function searchMemory(pid: number, texts: readonly string[]): Record<stri
   return found;
 }
 
-/** Files that hold one of the texts, as the process sees them: its image, its mounts, its folders in memory. */
+/**
+ * Files that contain one of the texts, as the process sees them: in its image, its mounts, and its folders in memory.
+ */
 export function searchFiles(pid: number, texts: readonly string[]): string[] {
   const patterns = texts.flatMap((text) => ["-e", text]);
   const kernel = ["proc", "sys", "dev"].map((name) => `--exclude-dir=${name}`);
@@ -50,7 +54,7 @@ function processesBeside(pid: number): string[] {
   });
 }
 
-/** Stretches of its memory that are there: what was reserved and never written is not. */
+/** The parts of a process's memory that exist. Memory that was reserved but never written does not count. */
 function stretchesOf(pid: string): Stretch[] {
   const stretches: Stretch[] = [];
   for (const line of readOrNothing(`/proc/${pid}/maps`).split("\n")) {
@@ -72,7 +76,7 @@ function presentIn(pid: string, { name, from, to }: Stretch): Stretch[] {
     (to / PAGE_BYTES) * ENTRY_BYTES,
   ))
     for (let entry = 0; entry < entries.length; entry += ENTRY_BYTES, at += PAGE_BYTES) {
-      // The two highest bits of a page's entry: it is in memory, or was put out of it to the disk.
+      // The two highest bits of a page's entry say that it is in memory, or that it was swapped out.
       if ((entries[entry + ENTRY_BYTES - 1] ?? 0) < 0x40) continue;
       const last = stretches.at(-1);
       if (last?.to === at) last.to += PAGE_BYTES;
@@ -81,7 +85,10 @@ function presentIn(pid: string, { name, from, to }: Stretch): Stretch[] {
   return stretches;
 }
 
-/** A part of the kernel's file piece by piece, each beginning with the end of the one before. What cannot be read is left out. */
+/**
+ * Reads a part of a kernel file piece by piece. Each piece begins with the end of the previous one. Unreadable parts
+ * are left out.
+ */
 function* piecesOf(path: string, from: number, to: number, overlap = 0): Generator<Buffer> {
   const piece = Buffer.alloc(Math.min(PIECE_BYTES, to - from));
   let file: number;
@@ -98,7 +105,7 @@ function* piecesOf(path: string, from: number, to: number, overlap = 0): Generat
       at += at + read >= to ? read : Math.max(read - overlap, 1);
     }
   } catch {
-    // The process has ended meanwhile, or the kernel keeps this region for itself.
+    // The process has ended meanwhile, or the kernel does not let this region be read.
   } finally {
     closeSync(file);
   }

@@ -1,4 +1,7 @@
-/** The worked examples for contributors, performed on a copy of the sources: they compile, and the server does what they say. */
+/**
+ * Applies the worked examples for contributors to a copy of the sources: they compile, and the server does what they
+ * say.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +21,8 @@ beforeAll(async () => {
   performOn(copy, "CONTRIBUTING.md", "A column.", 7);
   performOn(copy, "src/feature/README.md", "A feature.", 12);
   await act("scripts/dashboard/build.ts", "--types");
-  // Both at once, as compiling is most of the work. The dashboard's page and the command compile with the types of the API alone.
+  // Both at once, because compiling is most of the work. The dashboard's page and the command compile only with the
+  // API's types.
   await Promise.all([compile(), compile("-p", "src/web")]);
 }, 1_200_000);
 afterAll(async () => {
@@ -48,7 +52,7 @@ async function serve(env: Record<string, string> = {}): Promise<TestServer> {
   return server;
 }
 
-/** @throws Error with what it says when it fails. */
+/** Runs a command. @throws Error with its output if it fails. */
 async function act(...command: string[]): Promise<string> {
   const env = { PATH: process.env["PATH"] ?? "", HOME: copy, XDG_STATE_HOME: "/dev/null" };
   const child = Bun.spawn([process.execPath, ...command], { cwd: copy, env, stdout: "pipe", stderr: "pipe" });
@@ -74,7 +78,7 @@ test("a column of runs takes seven files: it is given by the command line, store
 });
 
 test("a feature takes twelve files: its rows are their owner's, paged and followed live", async () => {
-  // What every table must say of itself.
+  // Every table must be declared in these tests.
   await act("test", "src/store/whose.test.ts", "src/store/deletion-plan.test.ts", "src/testing/architecture");
   const server = await serve({ AUTH_ENABLED: "true", RATE_LIMIT: "0" });
   const admin = await setupAdmin(server);

@@ -1,4 +1,7 @@
-/** What holds for every operation alike: places of what is made, times, ids, cursors, nulls, repeats, limits. */
+/**
+ * Conventions that hold for all operations: addresses of created objects, times, ids, cursors, nulls, repeated
+ * requests, limits.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { isId } from "../core/ids.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -153,7 +156,7 @@ describe("answers", () => {
           wrong.push(`${name}.${key}: ${JSON.stringify(value)}`);
       for (const part of Object.values(schema)) look(name, part);
     };
-    // A transcript may give seconds from its start.
+    // A transcript may contain seconds from its start.
     for (const [name, schema] of Object.entries((await document()).components.schemas))
       if (name !== "IngestTranscriptBody") look(name, schema);
     expect(wrong).toEqual([]);

@@ -1,4 +1,4 @@
-/** The image that tests run their sandboxes from: made on the spot of a static busybox, kept under its content's hash. */
+/** The image for the sandboxes of tests, built from a static busybox and named by the hash of its content. */
 
 import { dockerEndpoint } from "../adapter/docker/endpoint.ts";
 import { connectDocker, type DockerClient } from "../adapter/docker.ts";
@@ -6,15 +6,13 @@ import { busyboxRootfs } from "../adapter/sandbox/docker/busybox-rootfs.ts";
 import { createImages } from "../adapter/sandbox/docker/image.ts";
 import { messageOf } from "../core/errors.ts";
 
-/**
- * The Docker engine of this machine for tests, or undefined when there is none, which it then says.
- */
+/** This machine's Docker engine for tests. If there is none, it says so and returns undefined. */
 export async function dockerForTests(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<DockerClient | undefined> {
   const docker = connectDocker(dockerEndpoint({ host: env["DOCKER_HOST"], certPath: env["DOCKER_CERT_PATH"] }));
   try {
-    // On a busy machine its answer may take longer than a server would wait.
+    // On a busy machine the answer may take longer than a server would wait.
     await docker.ping(60_000);
     return docker;
   } catch (error) {
@@ -23,7 +21,7 @@ export async function dockerForTests(
   }
 }
 
-/** Name of the test image; built when this engine has none of the same content. */
+/** The name of the test image, which is built if this engine has none with the same content. */
 export async function testImage(docker: DockerClient): Promise<string> {
   const { hash, tar } = await busyboxRootfs();
   const name = `skep-test:${hash.slice(0, 16)}`;

@@ -1,17 +1,17 @@
 /**
- * A way to the Docker engine on which our own image is missing, whatever the engine has: the name `skep/agent:latest` is
- * another one behind it, of the same length, that nobody has made.
+ * A connection to the Docker engine on which our image is missing, whatever the engine has. It replaces the name
+ * `skep/agent:latest` by another one of the same length that nobody has built.
  */
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 
 interface EngineWithoutImage {
-  /** For DOCKER_HOST. */
+  /** Value for DOCKER_HOST. */
   address: string;
-  /** What the image is called behind it, once it was made. */
+  /** The engine's name for the image once it was built. */
   image: string;
-  /** Request lines that were sent, as the engine saw them. */
+  /** The first lines of the requests, as the engine received them. */
   requests: string[];
   stop(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export async function engineWithoutImage(
   const tag = randomBytes(3).toString("hex");
   const open = new Set<Socket>();
   const requests: string[] = [];
-  /** Requests begin with a chunk of their own; their bodies are not touched. */
+  /** Renames the image in the request line. A request begins with a chunk of its own; bodies are not changed. */
   const renamed = (chunk: Buffer): Buffer => {
     const text = chunk.toString("latin1");
     const [line] = REQUEST.exec(text) ?? [];

@@ -1,4 +1,4 @@
-/** An editor for a test: the protocol library's client over the pipes of `skep acp`. */
+/** An editor for tests: the protocol library's client over the pipes of `skep acp`. */
 import {
   type ClientConnection,
   client,
@@ -11,15 +11,15 @@ import { skepCommand } from "./server.ts";
 
 export interface TestEditor {
   agent: ClientConnection["agent"];
-  /** What came for that session, in order. */
+  /** The updates for that session, in order. */
   updates(sessionId: string): SessionUpdate[];
-  /** Its text of one kind, joined. */
+  /** The session's text of one kind, joined. */
   said(sessionId: string, kind?: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk"): string;
-  /** Resolves when what came for the session is so. */
+  /** Resolves when the session's updates fulfill the condition. */
   until(sessionId: string, is: (updates: SessionUpdate[]) => boolean): Promise<void>;
-  /** Bytes to its standard input, beside the protocol. */
+  /** Writes to the agent's standard input, outside of the protocol. */
   write(text: string): void;
-  /** Closes its standard input. @returns exit code and standard error. */
+  /** Closes the agent's standard input. @returns its exit code and standard error. */
   close(): Promise<{ code: number; stderr: string }>;
   kill(): Promise<void>;
 }

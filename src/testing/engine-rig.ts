@@ -1,4 +1,4 @@
-/** The product without HTTP, over a folder of its own: agents and pipelines that the test writes, a model that it plays. */
+/** The product without HTTP on a folder of its own. The test writes the agents and pipelines and plays the model. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -16,15 +16,15 @@ export interface RigOptions extends AppOptions {
   pipelines: Record<string, string>;
   /** Transcript of the scripted model, YAML or JSON. */
   script?: string;
-  /** AGENT.md by id; `worker` is there anyway. */
+  /** AGENT.md files by agent id; `worker` always exists. */
   agents?: Record<string, string>;
-  /** Configuration as environment variables. */
+  /** Configuration, as environment variables. */
   env?: Record<string, string>;
 }
 
 export type Rig = Awaited<ReturnType<typeof openRig>>;
 
-/** Not started yet. */
+/** Opens a rig, which is not started yet. */
 export async function openRig({ pipelines, script, agents = {}, env = {}, ...options }: RigOptions) {
   const folder = mkdtempSync(join(tmpdir(), "skep-rig-"));
   const write = (path: string, text: string): string => {
@@ -51,7 +51,7 @@ export async function openRig({ pipelines, script, agents = {}, env = {}, ...opt
   };
   const events = (): SkepEvent[] => house.core.eventLog.read(0, 100_000);
 
-  /** Resolves with the first event that fits, past ones included. */
+  /** Resolves with the first event that fits, including past ones. */
   const event = (fits: (event: SkepEvent) => boolean): Promise<SkepEvent> =>
     new Promise((resolve) => {
       const past = events().find(fits);
@@ -82,7 +82,7 @@ export async function openRig({ pipelines, script, agents = {}, env = {}, ...opt
       await house.resume();
     },
     stop,
-    /** Another process over the same folder. */
+    /** Stops the rig and opens another process on the same folder. */
     async restart() {
       await stop();
       await house.close();
@@ -93,13 +93,13 @@ export async function openRig({ pipelines, script, agents = {}, env = {}, ...opt
     },
     create: (pipeline_id: string, task_description = "do it", more: Partial<RunCreate> = {}) =>
       house.services.runs.create({ pipeline_id, task_description, ...more }, LOCAL_ADMIN),
-    /** The run once it has ended. */
+    /** Waits until the run has ended. @returns the run. */
     async ended(runId: string) {
       await event(({ kind, run_id }) => run_id === runId && RUN_ENDS.some((end) => end.kind === kind));
       return house.services.runs.views.one(runId, LOCAL_ADMIN);
     },
     steps: (runId: string) => house.services.runs.rows.stepsOf(runId),
-    /** How many model calls were logged. */
+    /** The number of model calls in the log. */
     calls: (): number => Number(house.core.store.sqlite.prepare("SELECT count(*) FROM llm_calls").pluck().get()),
     async close() {
       await stop();
@@ -109,7 +109,7 @@ export async function openRig({ pipelines, script, agents = {}, env = {}, ...opt
   };
 }
 
-/** Rigs of one test file: `started` opens and starts one, `close` removes all. */
+/** Rigs of a test file: `started` opens and starts one, `close` removes all. */
 export function createRigs() {
   const rigs: Rig[] = [];
   const open = async (options: RigOptions): Promise<Rig> => {

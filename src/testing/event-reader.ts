@@ -1,4 +1,4 @@
-/** Reading a server's event streams in tests: frame by frame, until what is waited for has come. */
+/** Reads a server's event streams in tests, frame by frame, until the awaited frame has arrived. */
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { TestServer } from "./server.ts";
 
@@ -7,7 +7,9 @@ export interface ReadFrame<T = Record<string, unknown>> {
   data: T;
 }
 
-/** Frames of a stream as they come; leaving the loop closes it. @throws Error when it is refused. */
+/**
+ * The frames of a stream as they arrive. Leaving the loop closes the stream. @throws Error when the server refuses it.
+ */
 export async function* framesOf<T = Record<string, unknown>>(
   server: Pick<TestServer, "url">,
   path: string,
@@ -25,7 +27,7 @@ export async function* framesOf<T = Record<string, unknown>>(
   }
 }
 
-/** Every frame up to the first that fits. @throws Error when the stream ends before. */
+/** All frames up to the first that fits. @throws Error when the stream ends before that. */
 export async function framesUntil<T = Record<string, unknown>>(
   frames: AsyncGenerator<ReadFrame<T>>,
   fits: (frame: ReadFrame<T>) => boolean,

@@ -5,12 +5,12 @@ import type { DockerClient } from "../adapter/docker.ts";
 import { harnessImage } from "./harness-image.ts";
 import { type EndedRun, type MeteredServer, startMeteredServer } from "./metered-server.ts";
 
-/** Where the example program is in its image. */
+/** The command of the example program in its image. */
 export const EXAMPLE = ["node", "/opt/agent.cjs"];
-/** Under these names, too: an agent with that harness is driven by the example. */
+/** The example is also installed under these names, so that it drives agents with these harnesses. */
 const STAND_INS = ["codex-acp", "claude-agent-acp"];
 
-/** Name of the image that holds the example program. */
+/** Builds the image with the example program. @returns its name. */
 export const exampleImage = (docker: DockerClient): Promise<string> =>
   harnessImage(docker, [], {
     "opt/agent.cjs": readFileSync(join(import.meta.dir, "acp-agent.cjs"), "utf8"),
@@ -20,9 +20,11 @@ export const exampleImage = (docker: DockerClient): Promise<string> =>
 export interface ExampleAgents {
   metered: MeteredServer;
   image: string;
-  /** A new pipeline of one step whose agent does what is written under that name. @returns its id. */
+  /**
+   * Creates a pipeline of one step, whose agent does what the example defines under the name `mode`. @returns its id.
+   */
   pipeline(mode: string, agent?: Record<string, unknown>, defaults?: Record<string, unknown>): Promise<string>;
-  /** What the last step says. */
+  /** The text of the run's last step. */
   textOf(run: EndedRun): Promise<string>;
   remove(): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** Worked examples of CONTRIBUTING: changes of files, written as a diff that names its places by the lines around them. */
+/**
+ * Applies the worked examples of CONTRIBUTING. Each is a diff of files that identifies its places by the surrounding
+ * lines.
+ */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -7,10 +10,13 @@ interface FileChange {
   places: Place[];
 }
 
-/** Lines with their sign: ` ` is there, `+` comes, `-` goes. */
+/** Lines with their sign: ` ` exists, `+` is added, `-` is removed. */
 type Place = string[];
 
-/** @param title how the example's paragraph begins, in bold. @throws Error when there is none with a diff. */
+/**
+ * @param title the bold text with which the example's paragraph begins. @throws Error if there is no such paragraph
+ * with a diff.
+ */
 export function readExample(text: string, title: string): FileChange[] {
   const [, from = ""] = text.split(`**${title}**`);
   const [, diff] = /^[\s\S]*?```diff\n([\s\S]*?)```/.exec(from) ?? [];
@@ -25,7 +31,7 @@ export function readExample(text: string, title: string): FileChange[] {
   return files;
 }
 
-/** @throws Error for a place that the sources do not have, or have more than once. */
+/** Applies the changes. @throws Error for a place that does not occur exactly once in the sources. */
 export function performExample(root: string, files: readonly FileChange[]): void {
   for (const { path, places } of files) {
     const file = join(root, path);

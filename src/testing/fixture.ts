@@ -1,4 +1,4 @@
-/** Texts that tests compare with files beside them. `UPDATE_FIXTURES=1` rewrites them: look at the difference then. */
+/** Compares texts with files beside the tests. `UPDATE_FIXTURES=1` rewrites the files; check the difference then. */
 
 import { expect } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

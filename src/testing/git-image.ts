@@ -1,4 +1,4 @@
-/** Sandbox images with a program of this machine, with the libraries it links to, on a static busybox. */
+/** Sandbox images with one program of this machine and the libraries it links to, on a static busybox. */
 import { createHash } from "node:crypto";
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import type { Readable } from "node:stream";
@@ -13,7 +13,7 @@ const paths = (program: string): string[] => {
 
 export const gitImage = (docker: DockerClient): Promise<string> => programImage(docker, "git");
 
-/** Name of the image; made when this engine has none of the same program. */
+/** The name of the image, which is built if this engine has none with the same program. */
 export async function programImage(docker: DockerClient, program: string): Promise<string> {
   const busybox = realpathSync(Bun.which("busybox")!);
   const files = paths(program);

@@ -1,4 +1,6 @@
-/** What `scripts/bench soak` calls growth: a leak of one in two rounds is found, what noise and saw's teeth do is not. */
+/**
+ * What `scripts/bench soak` calls growth: a leak of one in two rounds is found; noise and sawtooth patterns are not.
+ */
 import { expect, test } from "bun:test";
 import { createRandom } from "./crash/random.ts";
 import { judgeGrowth, trendOf } from "./growth.ts";

@@ -1,25 +1,28 @@
-/** Whether a measure grows without end: its trend over a stretch, where the work of each point is the same. */
+/** Detects whether a measurement grows without end: its trend over points at which the same work was done. */
 
 interface Trend {
-  /** By how much it grows from the first to the last point: the middle slope of all pairs, times the distance. */
+  /**
+   * How much it grows from the first to the last point: the median slope of all pairs, times the distance (Theil–Sen
+   * estimator).
+   */
   grown: number;
-  /** Whether such an order of values is no chance (Mann and Kendall's test, one-sided, 1 of 1,000). */
+  /** Whether the order of the values is significant by the one-sided Mann–Kendall test, at 1 in 1,000. */
   isTrend: boolean;
 }
 
-/** Standard deviations from what chance gives: 1 of 1,000 is beyond it. */
+/** Standard deviations from the mean that chance exceeds only once in 1,000 cases. */
 const CHANCE = 3.09;
-/** With fewer points even a straight line may be chance. */
+/** With fewer points, even a strictly growing sequence may be chance. */
 export const FEWEST_POINTS = 7;
 
-/** The middle of the values, 0 without any. */
+/** The median of the values; 0 if there are none. */
 function middle(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const half = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[half]! : ((sorted[half - 1] ?? 0) + (sorted[half] ?? 0)) / 2;
 }
 
-/** @param values at points of equal distance. Neither a few outliers nor a saw's teeth are a trend. */
+/** @param values values at equally spaced points. A few outliers or a sawtooth pattern do not count as a trend. */
 export function trendOf(values: readonly number[]): Trend {
   const slopes: number[] = [];
   let order = 0;
@@ -38,9 +41,9 @@ export function trendOf(values: readonly number[]): Trend {
 }
 
 export interface Bound {
-  /** What it may grow by over the stretch, as a part of its middle. */
+  /** How much it may grow over all points, as a fraction of its median. */
   part: number;
-  /** And in its own unit; the larger of both holds. */
+  /** How much it may always grow, in its own unit. The larger of the two bounds applies. */
   least: number;
 }
 
@@ -49,7 +52,7 @@ interface Verdict extends Trend {
   isGrowing: boolean;
 }
 
-/** @returns what is beyond noise and beyond the bound together. */
+/** @returns whether the values grow both significantly and by more than the bound. */
 export function judgeGrowth(values: readonly number[], { part, least }: Bound): Verdict {
   const trend = trendOf(values);
   const allowed = Math.max(least, part * middle(values));

@@ -1,19 +1,19 @@
-/** A model that the test plays by hand: every call waits until the test says how it ends. */
+/** A model that the test plays by hand: every call waits until the test decides how it ends. */
 import type { ModelInfo, ModelPort, ModelReply, ModelRequest } from "../engine/model.ts";
 import type { AssistantPart } from "../engine/parts.ts";
 
 export interface HandCall {
   request: ModelRequest;
-  /** Shows a piece of the reply. */
+  /** Streams a piece of the reply. */
   say(text: string): void;
-  /** Ends the call: with words, with calls of tools, or with what the test makes up. */
+  /** Ends the call with text, with tool calls, or with a reply that the test constructs. */
   reply(answer: string | { tool: string; input?: unknown }[] | Partial<ModelReply>): void;
 }
 
 export interface HandModel extends ModelPort {
   /** Every call so far. */
   calls: HandCall[];
-  /** The next call that this has not handed out yet, of that session if one is named. */
+  /** The next call that was not returned yet; only of that session if one is named. */
   next(sessionId?: string): Promise<HandCall>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * An image with external agents as they are published: this machine's node and git on a static busybox, opencode and
- * codex from the package registry, each at the version named here.
+ * An image with published external agents: this machine's node and git on a static busybox, plus opencode, codex and
+ * others from the package registry, each at the version named here.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
@@ -15,14 +15,14 @@ const PACKAGES = {
   codexAcp: "@agentclientprotocol/codex-acp@2.6.0",
   gemini: "@google/gemini-cli@0.61.0",
 } as const;
-/** Paths in the packages, as they are found in the image. */
+/** Paths of the programs in their packages and in the image. */
 const PROGRAMS: Record<keyof typeof PACKAGES, [from: string, to: string]> = {
   opencode: ["package/bin/opencode", "usr/local/bin/opencode"],
   codex: ["package/vendor/x86_64-unknown-linux-musl/bin/codex", "usr/local/bin/codex"],
   codexAcp: ["package/dist/index.js", "usr/local/bin/codex-acp"],
   gemini: ["package/bundle/gemini.js", "opt/gemini/gemini.js"],
 };
-/** Those that are more than one file: everything beside it that is needed to run. */
+/** For programs of more than one file: the further files that they need at run time. */
 const BESIDE: Partial<Record<keyof typeof PACKAGES, RegExp>> = {
   gemini: /^(?:[\w.-]+\.(?:js|wasm|json)|policies\/.*)$/,
 };
@@ -31,13 +31,15 @@ const COMMANDS: Partial<Record<keyof typeof PACKAGES, readonly [path: string, te
 };
 const TOOLS = ["node", "git"] as const;
 /**
- * As Dockerfile instructions. opencode is made of JavaScript that runs for seconds, too short for the last of its compilers
- * to pay: a third of its processor time less.
+ * Dockerfile instructions. opencode is JavaScript that runs only for seconds, too short for the last optimizing
+ * compiler to pay off. Without it, opencode needs a third less processor time.
  */
 const INSTRUCTIONS = ["ENV PATH=/usr/local/bin:/usr/bin:/bin", "ENV BUN_JSC_useFTLJIT=0", 'CMD ["/bin/sh"]'];
 const CACHE = resolve(import.meta.dir, "../../node_modules/.cache/harness");
 
-/** The package's program on this machine, fetched when it is not there. @throws Error when the registry does not answer. */
+/**
+ * The package's program on this machine, downloaded if it is missing. @throws Error when the registry does not answer.
+ */
 function programOf(name: keyof typeof PACKAGES): string {
   const folder = join(CACHE, PACKAGES[name].replaceAll(/[^\w.-]/g, "_"));
   const path = join(folder, PROGRAMS[name][0]);
@@ -63,7 +65,10 @@ function withLibraries(program: string): string[] {
   return [program, ...[...libraries.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, path]) => path!)];
 }
 
-/** Name of the image; made when this engine has none of the same programs. @param more texts by path, executable. */
+/**
+ * The name of the image, which is built if this engine has none with the same programs. @param more further executable
+ * texts, by path.
+ */
 export async function harnessImage(
   docker: DockerClient,
   programs: readonly (keyof typeof PACKAGES)[] = ["opencode", "codex", "codexAcp"],

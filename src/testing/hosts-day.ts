@@ -1,6 +1,6 @@
 /**
- * A day of work over many hosts in simulated time: the real placement over machines that are only said to be there, that are lost
- * and come back, and that are drained. The same seed gives the same day, to the millisecond.
+ * A simulated day of work on many hosts. The real placement runs on machines that exist only in the simulation, that
+ * fail and return, and that are drained. The same seed gives the same day, to the millisecond.
  */
 import { createHostedSandboxes, type Host } from "../adapter/sandbox/hosts/driver.ts";
 import { createProcessSandboxes } from "../adapter/sandbox/process/driver.ts";
@@ -13,36 +13,38 @@ interface DayPlan {
   hosts: number;
   slots: number;
   executions: number;
-  /** Of one run, one after another over the same files. */
+  /** Steps of each run, one after another on the same files. */
   steps: number;
-  /** Of hosts, over the day. */
+  /** Failures of hosts during the day. */
   losses: number;
   drains: number;
 }
 
 interface Day {
-  /** By execution, how often it ended. */
+  /** How often each execution ended, by its id. */
   ends: Map<string, number>;
-  /** Begun anew after their host was lost. */
+  /** Executions that were started again after their host had failed. */
   again: number;
-  /** Most sandboxes that one host had at once, and that all had. */
+  /** Most sandboxes at the same time, on one host (`mostOfHost`) and on all (`mostOfAll`). */
   mostOfHost: number;
   mostOfAll: number;
-  /** Of begun steps with one before: those on the host that has their files. */
+  /**
+   * Started steps that follow another one: on the host that has their files (`near`), and on another one (`further`).
+   */
   near: number;
   further: number;
-  /** Starts on a host that was drained, and sandboxes left when all had ended. */
+  /** Starts on a drained host (`onDrained`), and sandboxes that remained when all work had ended (`left`). */
   onDrained: number;
   left: number;
-  /** From the wish to the first start, ms, sorted. */
+  /** Times from the request to the first start, in ms, sorted. */
   waits: number[];
 }
 
 const [MINUTE, HOUR] = [60_000, HOUR_MS];
 const DAY = 24 * HOUR;
-/** As the engine waits before it tries again. */
+/** How long the engine waits before it tries again, in ms. */
 const BACK_OFF = 5_000;
-/** Until a machine that is gone is noticed, at most. */
+/** Longest time until a failed machine is noticed, in ms. */
 const NOTICE = 15_000;
 const never = new AbortController().signal;
 
@@ -57,7 +59,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** What happens next, in the order of time, of what is at one time in the order in which it was planned. */
+/** A queue of future actions, ordered by time. Actions at the same time run in the order in which they were planned. */
 function createTimeline() {
   const heap: { at: number; order: number; act(): unknown }[] = [];
   let [now, order] = [0, 0];
@@ -96,7 +98,7 @@ function createTimeline() {
 
 type Timeline = ReturnType<typeof createTimeline>;
 
-/** A machine whose sandboxes hold nothing. */
+/** A simulated machine whose sandboxes contain nothing. */
 function createMachine(name: string, slots: number) {
   const state = { up: true, boots: 0, has: new Set<string>(), lose: new Map<string, () => void>(), drained: false };
   const answer = (): void => {
@@ -203,7 +205,7 @@ export async function simulateDay(plan: DayPlan): Promise<Day> {
       const lost = async (): Promise<void> => {
         if (isOver) return;
         isOver = true;
-        // Its next command fails, it is given back, and begins elsewhere.
+        // The next command in the sandbox fails, the sandbox is released, and the step starts again elsewhere.
         const code = await commandOf(sandbox);
         await sandbox.stop();
         if (code !== "sandbox_lost" && code !== "sandbox_unavailable") throw new Error(`not lost: ${code}`);
@@ -211,9 +213,9 @@ export async function simulateDay(plan: DayPlan): Promise<Day> {
         time.after(BACK_OFF, attempt);
       };
       machine.state.lose.set(id, () => time.after(random() * NOTICE, lost));
-      // From a minute to an hour, most of them short.
+      // From a minute to an hour; most steps are short.
       time.after(MINUTE + 59 * MINUTE * random() ** 4, async () => {
-        // On a machine that is gone it hears of that soon.
+        // If the machine has failed, `lost` will handle it soon.
         if (isOver || (await commandOf(sandbox)) !== "") return;
         isOver = true;
         await sandbox.stop();
@@ -225,7 +227,7 @@ export async function simulateDay(plan: DayPlan): Promise<Day> {
     };
     time.after(0, attempt);
   }
-  // Three times as many in the middle of the day as at night.
+  // Three times as many runs start in the middle of the day as at night.
   for (let run = 0; run < runs; run++) {
     const at = dayTime(random);
     time.after(at, () => beginStep(run, 0, undefined));
@@ -239,7 +241,7 @@ export async function simulateDay(plan: DayPlan): Promise<Day> {
   return day;
 }
 
-/** @returns why it could not be carried out; empty where it was. */
+/** @returns the code of the error if the command could not run; empty if it ran. */
 const commandOf = (sandbox: Sandbox): Promise<string | undefined> =>
   sandbox.exec([], { timeoutMs: 1, maxOutputBytes: 1 }).then(() => "", codeOf);
 
@@ -272,7 +274,7 @@ function planTrouble({ time, machines, random, plan, setDrained }: Trouble): voi
       state.lose.clear();
       for (const tell of tellAll) tell();
       time.after(lasts, () => {
-        // Its containers did not outlive it.
+        // The machine's containers did not survive its failure.
         state.has.clear();
         state.boots += 1;
         state.up = true;

@@ -1,6 +1,6 @@
 /**
  * Identity providers for tests: a real one (oidc-provider, with its own log-in page), and a hostile one that signs
- * whatever the test asks.
+ * anything.
  */
 import { createSign, generateKeyPairSync, randomUUID } from "node:crypto";
 import { createServer } from "node:http";
@@ -21,8 +21,8 @@ export interface IdentityProvider {
 export const CLIENT = { client_id: "skep", client_secret: "a-client-secret-of-forty-characters-or-so" };
 
 /**
- * A conforming provider. @param people by the log-in name typed into its page.
- * @param host `localhost` makes it another site than a server at 127.0.0.1, for browsers.
+ * Starts a conforming provider. @param people users by the log-in name typed into its page.
+ * @param host with `localhost`, browsers treat it as another site than a server at 127.0.0.1.
  */
 export async function startIdentityProvider(
   redirectUris: string[],
@@ -54,27 +54,27 @@ export async function startIdentityProvider(
   };
 }
 
-/** What the hostile provider answers; each member overrides what an honest one would say. */
+/** What the hostile provider answers. Each member replaces an honest answer. */
 export interface Lies {
   claims?: Record<string, unknown>;
   header?: Record<string, unknown>;
-  /** Signs with a key that its key set does not hold. */
+  /** Whether it signs with a key that is not in its key set. */
   foreignKey?: boolean;
-  /** The `issuer` of its discovery document. */
+  /** The `issuer` in its discovery document. */
   issuer?: string;
   unsigned?: boolean;
   /** Members of its discovery document, e.g. another provider's endpoints. */
   discovery?: Record<string, unknown>;
-  /** Its token endpoint answers once this is done. */
+  /** Its token endpoint answers only after this promise. */
   hold?: Promise<void>;
 }
 
 export interface HostileProvider extends IdentityProvider {
-  /** Replaced by tests before each answer. */
+  /** Tests replace this before each answer. */
   lies: Lies;
-  /** Requests to its token endpoint: credentials and form. */
+  /** Requests to its token endpoint: credentials and form fields. */
   asked: { authorization: string | null; form: URLSearchParams }[];
-  /** Tells it the nonce and client of a flow, from the authorization address. @returns the answer for the callback. */
+  /** Reads nonce and client of a flow from the authorization address. @returns the parameters for the callback. */
   authorize(url: string): URLSearchParams;
 }
 

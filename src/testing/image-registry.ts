@@ -1,6 +1,6 @@
 /**
- * A registry of one image over loopback, speaking the distribution API as far as a pull needs it. Engines take
- * 127.0.0.0/8 without TLS. Layers can be held half-way, so that a test acts while a pull is under way.
+ * A registry with one image on loopback. It speaks the part of the distribution API that a pull needs. Engines accept
+ * 127.0.0.0/8 without TLS. Layers can be held half-way, so that a test can act during a pull.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { createServer, type ServerResponse } from "node:http";
@@ -9,13 +9,13 @@ import { gzipSync } from "node:zlib";
 import { pack } from "tar-stream";
 
 export interface ImageRegistry {
-  /** `127.0.0.1:port/skep-test/pulled:tag`; of no other registry before. */
+  /** `127.0.0.1:port/skep-test/pulled:tag`. No earlier registry had the same name. */
   image: string;
   layers: number;
-  /** Layers are sent to their half and then wait. */
+  /** Sends layers only up to their half; the rest waits for `release`. */
   hold(): void;
   release(): void;
-  /** Layers whose sending has started and is not over. */
+  /** How many layers are currently being sent. */
   open(): number;
   stop(): Promise<void>;
 }

@@ -22,23 +22,23 @@ export interface LocalModelServer {
   origin: string;
   /** Path and body of every request. */
   requests: { path: string; body: Record<string, unknown> }[];
-  /** Text that the model has read in its last call, after what the server cut. */
+  /** The text that the model read in its last call, after the server had cut the prompt. */
   lastRead(): string;
-  /** What the coming calls answer, in order; the last one stays. */
+  /** Sets the answers to the next calls, in order. The last one is repeated. */
   next(...replies: FakeReply[]): void;
   stop(): void;
 }
 
 export interface LocalOptions {
   model?: string;
-  /** Tokens that it serves unless a request says otherwise. */
+  /** Number of tokens that it serves, unless a request says otherwise. */
   window?: number;
-  /** Tokens, the most that the model can. */
+  /** Most tokens that the model supports. */
   most?: number;
   capabilities?: string[];
-  /** Of Ollama: an older one, which does not say its window, or has no `/api/ps` at all. */
+  /** Only for Ollama: an older version that does not report its window, or that has no `/api/ps`. */
   age?: "silent" | "without-ps";
-  /** Of Ollama: part of a loaded model that its card holds. */
+  /** Only for Ollama: the fraction of a loaded model that is in the graphics card's memory. */
   onCard?: number;
   /** Whether the model is in memory before the first request. */
   isLoaded?: boolean;
@@ -54,7 +54,7 @@ const textOf = (messages: readonly Message[]): string =>
     .map(({ role, content }) => `${role}\n${typeof content === "string" ? content : JSON.stringify(content)}`)
     .join("\n");
 
-/** As Ollama's `chatPrompt`: system messages and the last message stay, the oldest others go first. */
+/** Like Ollama's `chatPrompt`: keeps system messages and the last message, and drops the oldest others first. */
 function cut(messages: readonly Message[], window: number): Message[] {
   const system = messages.filter(({ role }) => role === "system");
   const others = messages.filter(({ role }) => role !== "system");
@@ -71,7 +71,7 @@ export function createLocalModelServer(kind: LocalKind, options: LocalOptions = 
   const json = (body: unknown, status = 200) => Response.json(body, { status });
   const nextReply = (): FakeReply => (line.length > 1 ? line.shift()! : line[0]!);
 
-  /** @returns the tokens read, or how it refuses. */
+  /** @returns the number of tokens read, or the refusal. */
   function take(messages: readonly Message[], tokens: number): number | Response {
     const whole = countTokens(textOf(messages));
     const kept = kind === "ollama" || kind === "lmstudio" ? cut(messages, tokens) : messages;

@@ -1,8 +1,10 @@
-/** What the container engine must say of an agent's container: the one list, for all tests that look at one. */
+/** What the container engine must report of an agent's container. All tests that inspect one share this list. */
 import { expect } from "bun:test";
 import type { ContainerInspectInfo } from "dockerode";
 
-/** Checks an inspected container: no privilege, no way out but its workspace, and its memory's bound in bytes. */
+/**
+ * Checks an inspected container: no privileges, no access outside except the workspace, and a memory limit in bytes.
+ */
 export function expectLockedDown(inspected: ContainerInspectInfo, workspace: string, memory: number): void {
   const { HostConfig: host, Config: config, Mounts: mounts } = inspected;
   expect(host).toMatchObject({

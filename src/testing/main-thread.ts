@@ -1,13 +1,13 @@
 /**
- * How long a server's event loop keeps a request waiting, measured by the processor's time and not by the clock: a machine
- * that is busy with other things changes nothing of it.
+ * Measures how long a server's event loop keeps a request waiting. It uses processor time instead of the clock, so that
+ * other load on the machine does not change the result.
  */
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 
 const TICK_MS = 10;
 
-/** Milliseconds that the main thread of a process has worked so far. */
+/** Processor time of a process's main thread so far, in ms. */
 export function mainThreadMs(pid: number): number {
   const task = `/proc/${pid}/task/${pid}`;
   try {
@@ -18,33 +18,33 @@ export function mainThreadMs(pid: number): number {
   }
 }
 
-/** Milliseconds that all threads of a process have worked so far, to a hundredth of a second. */
+/** Processor time of all threads of a process so far, in ms, with a resolution of 10 ms. */
 export function processMs(pid: number): number {
   const [user, system] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ").slice(11, 13);
   return (Number(user) + Number(system)) * TICK_MS;
 }
 
 interface LoopWatch {
-  /** The most that the main thread worked before it answered one of our requests, in ms, since this was last asked. */
+  /** The most that the main thread worked before it answered one of our requests since the last call, in ms. */
   longestMs(): number;
-  /** Resolves when the request that is under way has been answered: what was asked of the server before is counted then. */
+  /** Resolves when the current request was answered. Everything asked of the server before that is then included. */
   settled(): Promise<void>;
   stop(): void;
 }
 
 /**
- * Between an answer and the next request. Each costs the server and the test milliseconds: one every 10 ms
- * was a third of the work of these files. At most so much of a stall goes by unseen, of the hundreds of milliseconds
- * that a test allows; exact bounds leave no gap.
+ * Time between an answer and the next request, in ms. Each request costs the server and the test milliseconds; one
+ * every 10 ms made up a third of these tests' work. At most this much of a stall goes unnoticed, while a test allows
+ * hundreds of milliseconds. Exact bounds leave almost no gap.
  */
 const GAP_MS = process.env["EXACT_BOUNDS"] === "true" ? 1 : 50;
 
 const METRIC = /^skep_main_thread_cpu_seconds_total (\S+)$/m;
 
 /**
- * Asks a server for its metrics over and over, on one connection. It says itself how long its main thread has worked
- * when it answers: what it worked since our request was sent is what that request waited for. No credential may be
- * needed, and the rate of requests not be limited.
+ * Requests a server's metrics again and again on one connection. Each answer contains how long the main thread has
+ * worked, so the work since the request was sent is what the request waited for. The server must need no credentials
+ * and limit no request rate.
  */
 export async function watchLoop({ url, pid }: { url: string; pid: number }): Promise<LoopWatch> {
   const { hostname, port } = new URL(url);

@@ -1,4 +1,4 @@
-/** A server whose agents call a model that has a price, for tests of what runs cost and who pays. */
+/** A server whose agents call a model with a price, for tests of what runs cost and who pays. */
 import { type Account, makeUser, setupAdmin } from "./accounts.ts";
 import { createModelServer, type ModelServer } from "./model-server.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -8,7 +8,7 @@ const OUTPUT_USD_PER_MTOK = 100;
 export const MODEL = "custom-lab/m";
 export const SHARED_KEY = "sk-instance-key-of-everybody";
 
-/** What an agent says to end its step. */
+/** The reply with which an agent ends its step. */
 export const DONE = { toolCalls: [{ name: "complete", input: { summary: "done" } }] };
 
 export interface EndedRun {
@@ -17,7 +17,7 @@ export interface EndedRun {
   cost_usd: number;
   budget_usd: number | null;
   error: { code: string; message: string; step_id?: string } | null;
-  /** Its events, as the stream sent them. */
+  /** The run's events, as the stream sent them. */
   events: { kind: string; user_id?: string; data: Record<string, unknown> }[];
 }
 
@@ -32,7 +32,7 @@ export interface MeteredServer {
     body?: unknown,
     who?: Account,
   ): Promise<{ status: number; body: T }>;
-  /** A new pipeline of one step over a new agent. @returns its id. */
+  /** Creates a pipeline of one step with a new agent. @returns its id. */
   pipeline(defaults?: Record<string, unknown>, agent?: Record<string, unknown>): Promise<string>;
   run(pipeline: string, who?: Account, more?: Record<string, unknown>): Promise<EndedRun>;
   remove(): Promise<void>;

@@ -1,4 +1,4 @@
-/** The wire protocols as cases of a model port over the fake server, for tests of the model adapter. */
+/** Each wire protocol as a case with a model port on the fake server, for tests of the model adapter. */
 import { expect } from "bun:test";
 import { createCatalogue } from "../adapter/model/catalogue.ts";
 import type { ModelLimits } from "../adapter/model/limits.ts";
@@ -12,7 +12,7 @@ export const CANARY_KEY = "sk-canary-4f9a8b7c6d5e4f3a2b1c";
 interface WireCase {
   wire: string;
   model: string;
-  /** As the real address has it. */
+  /** Base path, as in the provider's real address. */
   base: string;
   path: string;
 }
@@ -63,12 +63,12 @@ export interface PortFixture {
   server: ModelServer;
   /** Log lines, as JSON. */
   logged: string[];
-  /** A port whose provider is the fake server; back-off takes a few milliseconds. */
+  /** A port whose provider is the fake server. Its back-off takes only a few milliseconds. */
   port(one: WireCase, limits?: Partial<ModelLimits>): ModelPort;
-  /** A port with that configuration, or a key store that throws it. */
+  /** A port with that configuration, or with a key store that throws that error. */
   portWith(found: ResolvedProvider | Error | undefined, limits?: Partial<ModelLimits>): ModelPort;
   call(one: WireCase, limits?: Partial<ModelLimits>, more?: Partial<ModelRequest>): Promise<ModelReply>;
-  /** Fails when the key, or most of it, is in those values or in the log. */
+  /** Fails if the key, or most of it, appears in these values or in the log. */
   expectNoKey(...values: unknown[]): void;
 }
 

@@ -1,7 +1,7 @@
 /**
- * A fake of the model providers over real HTTP on a free loopback port: OpenAI chat completions and responses,
- * Anthropic messages, Google generateContent and Ollama's chat, all streamed. Each request takes the next behaviour in line (the
- * last one stays). It keeps every request, headers included, so that tests can say what was sent.
+ * A fake of the model providers over HTTP on a free loopback port: OpenAI chat completions and responses, Anthropic
+ * messages, Google generateContent and Ollama's chat, all streamed. Each request uses the next behavior; the last one
+ * is repeated. All requests are recorded with their headers, so that tests can check what was sent.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,15 +9,18 @@ import { type FakeReply, type Wire, wireStream } from "./model-wire.ts";
 
 export type Behaviour =
   | { kind: "reply"; reply: FakeReply; firstTokenMs?: number; frameMs?: number; until?: () => Promise<unknown> }
-  /** An answer that is not a stream. The body's `{{key}}` becomes the key that was sent, as some providers echo it. */
+  /**
+   * An answer that is not streamed. `{{key}}` in the body becomes the key that was sent, because some providers repeat
+   * it.
+   */
   | { kind: "status"; status: number; headers?: Record<string, string>; body?: unknown }
-  /** The stream ends without its end: closed in order, or the connection torn down. */
+  /** The stream lacks its end: it is closed in order, or the connection is torn down. */
   | { kind: "cut"; reply: FakeReply; how: "closed" | "torn" }
-  /** A frame that is not JSON, after the content. */
+  /** After the content, a frame that is not JSON. */
   | { kind: "malformed"; reply: FakeReply }
-  /** Sends the content (if any) and then nothing, forever. */
+  /** Sends the content, if any, and then nothing more, forever. */
   | { kind: "hang"; reply?: FakeReply }
-  /** An error inside a stream that began well. */
+  /** An error within a stream that began normally. */
   | { kind: "error-frame"; reply?: FakeReply; message: string }
   | { kind: "redirect"; location: string };
 
@@ -32,13 +35,13 @@ export interface ModelServer {
   /** `http://127.0.0.1:port`. */
   origin: string;
   requests: RecordedRequest[];
-  /** Behaviours of the coming requests, in order; the last one is kept for all that follow. */
+  /** Sets the behaviors for the next requests, in order. The last one applies to all that follow. */
   next(...behaviours: Behaviour[]): void;
-  /** Chooses the behaviour by the request instead, from now on. */
+  /** From now on, chooses the behavior by the request instead. */
   answerBy(choose: (request: RecordedRequest) => Behaviour): void;
-  /** What a path answers, whatever the method, e.g. `/v1/models`. */
+  /** Sets the answer for a path, whatever the method, e.g. `/v1/models`. */
   get(path: string, answer: unknown, status?: number): void;
-  /** Requests whose streams are still open. */
+  /** Number of requests whose streams are still open. */
   open(): number;
   stop(): Promise<void>;
 }
@@ -51,7 +54,7 @@ function wireOf(path: string): Wire | undefined {
   if (path.endsWith("/responses")) return "responses";
   if (path.endsWith("/messages")) return "anthropic";
   if (path.includes(":streamGenerateContent")) return "google";
-  // Behaviours that belong to no protocol are under any other path of these names.
+  // Behaviors that belong to no protocol are served below these paths.
   if (/^\/(hang|redirect)\b/.test(path)) return "chat";
   return undefined;
 }
@@ -72,7 +75,7 @@ const errorFrame = (wire: Wire, message: string): string => {
 
 type Streamed = Exclude<Behaviour, { kind: "status" } | { kind: "redirect" }>;
 
-/** Frames of that behaviour; how it ends is for `play`. */
+/** The frames for a behavior; `play` decides how the stream ends. */
 function framesOf(wire: Wire, model: string, behaviour: Streamed): string[] {
   const { body, end } = wireStream(wire, model, behaviour.reply ?? {});
   if (behaviour.kind === "hang") return behaviour.reply ? body : [];
@@ -82,7 +85,7 @@ function framesOf(wire: Wire, model: string, behaviour: Streamed): string[] {
   return body;
 }
 
-/** Plays the behaviour on the connection until it is over or the client has gone. */
+/** Plays the behavior on the connection until it is over or the client has disconnected. */
 async function play(response: ServerResponse, frames: string[], behaviour: Streamed): Promise<void> {
   const { firstTokenMs = 0, frameMs = 0, until } = behaviour.kind === "reply" ? behaviour : {};
   response.writeHead(200, { "content-type": "text/event-stream" });
@@ -96,7 +99,7 @@ async function play(response: ServerResponse, frames: string[], behaviour: Strea
   }
   if (behaviour.kind === "hang") return;
   if (behaviour.kind === "cut" && behaviour.how === "torn") {
-    // Long enough for the frames to leave, so that the client has read them when the connection breaks.
+    // Wait until the frames are sent, so that the client has read them when the connection breaks.
     await Bun.sleep(20);
     response.socket?.destroy();
   } else response.end();
@@ -146,7 +149,7 @@ export async function createModelServer(): Promise<ModelServer> {
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
     const recorded: RecordedRequest = { method: request.method ?? "", path, headers, body: await bodyOf(request) };
     const known = gets.get(pathname);
-    // Questions about the window that is served come before a call, and are kept where a test answers them.
+    // Requests for the model's window precede a call. They are recorded only if the test has set an answer for them.
     if (known || !WINDOW_QUESTIONS.test(pathname)) requests.push(recorded);
     if (known) return sendJson(response, known.status, JSON.stringify(known.answer));
     const wire = wireOf(pathname);

@@ -1,4 +1,4 @@
-/** The frames of a streamed reply, as each provider's wire protocol has them. For the fake model server only. */
+/** The frames of a streamed reply in each provider's wire protocol. Only for the fake model server. */
 
 export interface FakeToolCall {
   id?: string;
@@ -10,29 +10,29 @@ export interface FakeToolCall {
 export interface FakeReply {
   text?: string;
   thinking?: string;
-  /** Sent with the thinking (or with the tool call, as Google does); must come back in the next request. */
+  /** Sent with the thinking, or with the tool call in Google's protocol. The next request must contain it. */
   signature?: string;
   toolCalls?: FakeToolCall[];
   usage?: {
     input?: number;
     output?: number;
     cacheRead?: number;
-    /** Of the input, written for an hour (Anthropic). */
+    /** Part of the input that was cached for an hour (Anthropic). */
     cacheWriteHour?: number;
     reasoning?: number;
   };
-  /** `length` when the reply is cut at its token limit. */
+  /** `length` if the reply was cut at its token limit. */
   finish?: "stop" | "length";
-  /** Characters of a frame; few, so that a reader has to put them together. */
+  /** Characters per frame; few, so that a reader has to join them. */
   pieceCharacters?: number;
-  /** What the provider says it charged (OpenRouter). */
+  /** The cost that the provider reports (OpenRouter). */
   costUsd?: number;
 }
 
 interface WireStream {
-  /** Content, in order. */
+  /** Frames with the content, in order. */
   body: string[];
-  /** What a complete stream ends with; a cut stream lacks it. */
+  /** The frames that end a complete stream. A cut stream lacks them. */
   end: string[];
 }
 
@@ -227,7 +227,7 @@ function google(_model: string, reply: FakeReply): WireStream {
   };
 }
 
-/** Lines of JSON: no events. */
+/** Ollama sends lines of JSON instead of events. */
 function ollama(model: string, reply: FakeReply): WireStream {
   const line = (message: Record<string, unknown>, more: Record<string, unknown> = { done: false }) =>
     `${JSON.stringify({ model, created_at: "2026-01-01T00:00:00Z", message: { role: "assistant", ...message }, ...more })}\n`;

@@ -1,18 +1,18 @@
-/** A name server on loopback that answers each question as the test says at that moment, for no longer than that. */
+/** A DNS server on loopback. For each question the test decides the answer, which must not be cached. */
 import { createSocket } from "node:dgram";
 import { Resolver } from "node:dns/promises";
 
 export interface NameServer {
-  /** Names that were asked for, in order. */
+  /** The names that were asked for, in order. */
   asked: string[];
-  /** IPv4 addresses of a name, through a real resolver that asks this server. */
+  /** Looks up a name's IPv4 addresses with a real resolver that uses this server. */
   lookUp(name: string): Promise<{ address: string; family: number }[]>;
   stop(): void;
 }
 
 const A = 1;
 
-/** @param answer IPv4 addresses for the name, at its `time`-th question (from 0). */
+/** @param answer returns the IPv4 addresses for a name; `time` counts the questions for it from 0. */
 export async function startNameServer(answer: (name: string, time: number) => string[]): Promise<NameServer> {
   const socket = createSocket("udp4");
   const asked: string[] = [];
@@ -27,7 +27,7 @@ export async function startNameServer(answer: (name: string, time: number) => st
     const found = isAddress ? answer(name, asked.filter((one) => one === name).length) : [];
     if (isAddress) asked.push(name);
     const head = Buffer.from([message[0]!, message[1]!, 0x81, 0x80, 0, 1, 0, found.length, 0, 0, 0, 0]);
-    // The name again, type A, class IN, to be kept 0 seconds, four bytes.
+    // The answer record: the name (a pointer), type A, class IN, a TTL of 0 seconds, four bytes.
     const records = found.map((one) =>
       Buffer.from([0xc0, 0x0c, 0, A, 0, 1, 0, 0, 0, 0, 0, 4, ...one.split(".").map(Number)]),
     );

@@ -1,17 +1,17 @@
 /**
- * A receiver of OTLP over HTTP, with the faults of real ones. Each request takes the next behaviour in line; when there is
- * none, it is taken. Keeps every byte that came.
+ * A receiver of OTLP over HTTP that can behave like faulty ones. Each request uses the next fault; without one, it is
+ * accepted. All received bytes are kept.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 type ReceiverFault =
   | { kind: "status"; status: number; headers?: Record<string, string> }
-  /** Answers nothing, ever. */
+  /** Never answers. */
   | { kind: "hang" }
   /** Closes the connection without an answer. */
   | { kind: "cut" }
-  /** Takes it, with an answer that never ends. */
+  /** Accepts the data with an answer that never ends. */
   | { kind: "endless" };
 
 export interface ReceivedSpan {
@@ -23,7 +23,7 @@ export interface ReceivedSpan {
   startTimeUnixNano: string;
   endTimeUnixNano: string;
   status: { code?: number };
-  /** By name; whole numbers as bigint. */
+  /** Attributes by name; whole numbers are bigints. */
   attributes: Record<string, unknown>;
 }
 
@@ -36,12 +36,12 @@ interface Received {
 export interface OtlpReceiver {
   /** `http://127.0.0.1:port`. */
   origin: string;
-  /** Every request, refused ones too. */
+  /** All requests, including refused ones. */
   requests: Received[];
   next(...faults: ReceiverFault[]): void;
-  /** Spans of requests that were taken, in the order in which they came. */
+  /** The spans of accepted requests, in order of arrival. */
   spans(): ReceivedSpan[];
-  /** Resolves with what `find` finds, once it does; asked after each request. */
+  /** Resolves with what `find` finds. It is called again after each request. */
   until<T>(find: () => T | undefined | false): Promise<T>;
   stop(): void;
 }

@@ -1,4 +1,7 @@
-/** Further Docker engines on this machine, each with a network, processes and mounts of its own: gone as a machine is, when killed. */
+/**
+ * Further Docker engines on this machine, each with its own network, processes and mounts. Killing one looks like the
+ * failure of a machine.
+ */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +9,10 @@ import { dockerEndpoint } from "../adapter/docker/endpoint.ts";
 import { connectDocker, type DockerClient } from "../adapter/docker.ts";
 import { isRoot } from "./parts.ts";
 
-/** An engine would take the containers of a containerd that is the machine's. */
+/**
+ * Whether engines can be started. If the machine's containerd is running, a second engine would take over its
+ * containers.
+ */
 export const canStartEngines = (): boolean =>
   isRoot &&
   ["dockerd", "ip", "nsenter", "unshare"].every((program) => Bun.which(program)) &&
@@ -14,11 +20,11 @@ export const canStartEngines = (): boolean =>
 
 export interface OwnEngine {
   docker: DockerClient;
-  /** Path of its socket. */
+  /** Path of the engine's socket. */
   socket: string;
-  /** Part of the path of each volume, which a container sees in its mounts. */
+  /** Part of each volume's path, which a container sees in its mounts. */
   mark: string;
-  /** Ends it with all its containers, at once. */
+  /** Kills the engine with all its containers at once. */
   kill(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Files as people hand them in: PDFs that a real browser prints, Word files, and archives that are bombs. */
+/** Documents as people upload them: PDFs printed by a real browser, Word files, and decompression bombs. */
 import { constants, crc32, deflateRawSync } from "node:zlib";
 import { strToU8, type Zippable, zipSync } from "fflate";
 import { openBrowser } from "./browser.ts";
@@ -8,7 +8,7 @@ interface Printing {
   tagged?: boolean;
 }
 
-/** Prints each page of HTML. */
+/** Prints each HTML page to PDF. */
 export async function printPdfs(
   pages: readonly { html: string; how?: Printing }[],
 ): Promise<Uint8Array<ArrayBuffer>[]> {
@@ -27,7 +27,7 @@ export async function printPdfs(
   }
 }
 
-/** A book of chapters and sections of plain words, about 50 lines a page. */
+/** A book with chapters and sections of plain words, with about 50 lines per page. */
 export function bookHtml(chapters: number, sections: number, paragraphs: number, words: (n: number) => string): string {
   const body = Array.from({ length: chapters }, (_, chapter) => [
     `<h1 style="break-before:page">Chapter ${chapter + 1}</h1>`,
@@ -42,7 +42,7 @@ export function bookHtml(chapters: number, sections: number, paragraphs: number,
 const paragraph = (text: string, style?: string): string =>
   `<w:p>${style ? `<w:pPr><w:pStyle w:val="${style}"/></w:pPr>` : ""}<w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`;
 
-/** A Word file. @param parts `# Heading`, `## Heading`, a paragraph, or rows of cells. */
+/** A Word file. @param parts each is `# Heading`, `## Heading`, a paragraph, or rows of cells. */
 export function docx(parts: readonly (string | string[][])[], more: Zippable = {}): Uint8Array<ArrayBuffer> {
   const body = parts.map((part) => {
     if (typeof part !== "string")
@@ -62,7 +62,7 @@ export function docx(parts: readonly (string | string[][])[], more: Zippable = {
   });
 }
 
-/** @param document the main part, as XML. */
+/** @param document XML of the main part. */
 export function docxOf(document: string | Uint8Array, more: Zippable = {}): Uint8Array<ArrayBuffer> {
   const xml = (text: string) => strToU8(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>${text}`);
   const type = "application/vnd.openxmlformats-officedocument.wordprocessingml";
@@ -86,14 +86,17 @@ export function docxOf(document: string | Uint8Array, more: Zippable = {}): Uint
 
 const MEBIBYTE = Buffer.alloc(1024 ** 2, " ");
 
-/** Raw DEFLATE data of that many MiB of spaces: one compressed MiB, repeated. To compress all of it would take seconds. */
+/**
+ * Raw DEFLATE data of that many MiB of spaces. One compressed MiB is repeated, because compressing all would take
+ * seconds.
+ */
 function deflateSpacesRaw(mebibytes: number): Buffer {
   const piece = deflateRawSync(MEBIBYTE, { level: 9, finishFlush: constants.Z_FULL_FLUSH });
   const last = Buffer.from([3, 0]);
   return Buffer.concat([...Array.from({ length: mebibytes }, () => piece), last]);
 }
 
-/** The same with zlib's header and checksum, which is Adler-32. */
+/** The same data with zlib's header and its checksum (Adler-32). */
 export function deflateSpaces(mebibytes: number): Buffer {
   const modulus = 65_521n;
   const count = BigInt(mebibytes * MEBIBYTE.length);
@@ -105,14 +108,15 @@ export function deflateSpaces(mebibytes: number): Buffer {
   return Buffer.concat([Buffer.from([0x78, 0xda]), deflateSpacesRaw(mebibytes), checksum]);
 }
 
-/** A Word file whose main part is that many MiB of spaces. @param said what the archive says of their size in bytes. */
+/** A Word file whose main part is that many MiB of spaces. @param said size in bytes that the archive claims. */
 export function docxOfSpaces(mebibytes: number, said = mebibytes * MEBIBYTE.length): Uint8Array<ArrayBuffer> {
   const name = "word/document.xml";
   const bytes = docxOf("", { [name]: [deflateSpacesRaw(mebibytes), { level: 0 }] });
   const view = Buffer.from(bytes.buffer);
   let checksum = 0;
   for (let done = 0; done < mebibytes; done++) checksum = crc32(MEBIBYTE, checksum);
-  // The part was stored as it is. Both of its headers, which end with its name, now say that it is compressed.
+  // The part was stored uncompressed. Change both of its headers, which end with its name, so that they say it is
+  // compressed.
   let headers = 0;
   for (let at = view.indexOf(name); at >= 0; at = view.indexOf(name, at + 1)) {
     const isCentral = view.readUInt32LE(at - 46) === 0x02014b50;
@@ -126,7 +130,7 @@ export function docxOfSpaces(mebibytes: number, said = mebibytes * MEBIBYTE.leng
   return bytes;
 }
 
-/** A PDF by hand whose one page has that stream, compressed as many times as there are filters. */
+/** A handmade PDF with one page that consists of this stream, compressed once per filter. */
 export function pdfOf(stream: Uint8Array, filters: readonly string[]): Uint8Array<ArrayBuffer> {
   const parts: Buffer[] = [];
   const offsets: number[] = [];

@@ -1,9 +1,9 @@
 /**
- * Parts that some tests need and not every machine has. A test that is skipped for want of one says so in a line that
- * `scripts/test` shows beside its title; with `CI=true` it counts a skipped test as a failure.
+ * Parts that some tests need and not every machine has. A test skipped for this reason says so in a line, which
+ * `scripts/test` shows beside its title. With `CI=true`, a skipped test counts as a failure.
  */
 
-/** Whether the part is missing, for `skipIf`; if so, writes why. @param part what is missing, as people call it. */
+/** Whether a part is missing, for `skipIf`; if so, it prints why. @param part what is missing, in words. */
 export function lacks(part: string, isThere: boolean): boolean {
   if (!isThere) console.warn(`skipped: no ${part} here`);
   return !isThere;

@@ -1,4 +1,4 @@
-/** A pipeline with every kind of step; `tasks` is what its `each` step reads. */
+/** A pipeline with every kind of step. Its `each` step reads the output `tasks`. */
 export const EXAMPLE = `id: feature
 name: Feature
 description: Design, build, review

@@ -1,4 +1,4 @@
-/** A run of a pipeline without an engine: the test says how each step ends, the planner says what comes next. */
+/** A pipeline run without an engine: the test decides how each step ends, and the planner decides what comes next. */
 
 import type { StepStatus } from "../core/run-states.ts";
 import type { Decision } from "../engine/pipeline/decisions.ts";
@@ -9,16 +9,16 @@ import type { RunRow, StepError, StepRow } from "../engine/pipeline/rows.ts";
 import { RunState } from "../engine/pipeline/run-state.ts";
 import { answerApproval, planRestart, planStop } from "../engine/pipeline/steering.ts";
 
-/** `build`, or `each[2]` for the third item. */
+/** The name of a row: `build`, or `each[2]` for the third item. */
 export const nameOf = ({ step_id, index }: Pick<StepRow, "step_id" | "index">): string =>
   index === null ? step_id : `${step_id}[${index}]`;
 
 export class PipelineRun {
   readonly definition: PipelineDefinition;
   readonly #state: RunState;
-  /** Ms since the epoch; tests move it. */
+  /** The current time in ms since the epoch; tests change it. */
   now = Date.parse("2026-01-01T00:00:00.000Z");
-  /** Every decision so far. */
+  /** All decisions so far. */
   readonly log: Decision[] = [];
 
   constructor(
@@ -48,12 +48,14 @@ export class PipelineRun {
     return this.#state.run;
   }
 
-  /** Every row, oldest first. */
+  /** All rows, oldest first. */
   get rows(): StepRow[] {
     return this.#state.rows;
   }
 
-  /** Plans and carries out; throws when the planner is not done after that. @returns the decisions. */
+  /**
+   * Plans and carries out the decisions. @returns the decisions. @throws Error if the planner then has more to decide.
+   */
   next(): Decision[] {
     const { definition, run, rows, now, options } = this;
     const decisions = plan(definition, run, rows, now, options);
@@ -63,12 +65,12 @@ export class PipelineRun {
     return decisions;
   }
 
-  /** What agents and people have before them, in the order of making: `build`, `each[0]`, `ship?` for an approval. */
+  /** What agents and people have to do, in the order of creation: `build`, `each[0]`, `ship?` for an approval. */
   get open(): string[] {
     return this.leaves.map((row) => (row.status === "waiting" ? `${nameOf(row)}?` : nameOf(row)));
   }
 
-  /** Rows that something outside the planner must end. */
+  /** Rows that something outside of the planner must end. */
   get leaves(): StepRow[] {
     const opened = new Set(this.definition.steps.filter((step) => "for_each" in step).map(({ id }) => id));
     return this.rows.filter(
@@ -79,14 +81,14 @@ export class PipelineRun {
     );
   }
 
-  /** Last attempt of the step or item. */
+  /** The last attempt of the step or item. */
   row(name: string): StepRow {
     const row = this.rows.findLast((candidate) => nameOf(candidate) === name);
     if (!row) throw new Error(`There is no ${name}.`);
     return row;
   }
 
-  /** Status of the last attempt of every step, as `a:succeeded b:pending`. */
+  /** The status of every step's last attempt, as `a:succeeded b:pending`. */
   get statuses(): string {
     return this.definition.steps.map(({ id }) => `${id}:${this.row(id).status}`).join(" ");
   }

@@ -1,6 +1,6 @@
-/** The git of a person, for tests: with a name, without the settings of this machine. */
+/** Runs git for tests, with a fixed name and without this machine's settings. */
 
-/** Runs it and returns its output, trimmed. @throws what it says when it fails. */
+/** Runs git. @returns its output, trimmed. @throws its error output if it fails. */
 export function plainGit(cwd: string, ...args: string[]): string {
   const identity = ["-c", "user.name=U", "-c", "user.email=u@example.com"];
   const env = { PATH: process.env["PATH"] ?? "", GIT_CONFIG_NOSYSTEM: "1" };

@@ -1,9 +1,9 @@
-/** Whether a process runs. One that has ended and that nobody has waited for does not (Linux). */
+/** Whether a process is running. On Linux, a zombie (ended, but not waited for) does not count. */
 import { readFileSync } from "node:fs";
 
 export function isRunning(pid: number): boolean {
   try {
-    // `pid (name) state …`, where the name may hold anything.
+    // The line is `pid (name) state …`; the name may contain any characters.
     return !/^\d+ \(.*\) [ZX] /s.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return false;

@@ -1,26 +1,26 @@
-/** Real proxies for tests: nginx and Caddy, each with what a test writes into its configuration. */
+/** Real proxies for tests: nginx and Caddy, with the configuration that a test writes. */
 import { randomInt } from "node:crypto";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { lacks } from "./parts.ts";
 
 export interface RealProxy {
-  /** Without a path. */
+  /** The proxy's URL, without a path. */
   url: string;
   pid: number;
   stop(): Promise<void>;
 }
 
-/** Whether it is installed, for `skipIf`; on Debian nginx is where only root looks. */
+/** Whether the program is installed, for `skipIf`. Debian installs nginx in a folder that is only in root's PATH. */
 export const hasProgram = (name: string): boolean =>
   !lacks(name, Bun.which(name, { PATH: `${process.env["PATH"]}:/usr/sbin` }) !== null);
 
-/** Ports that are tried; where none of so many is free, something else is wrong. */
+/** How many ports are tried. If all of them are taken, something else is wrong. */
 const MOST_PORTS = 50;
 
 /**
- * A port that is free, below those that the system gives to connections and to servers that name none.
- * @throws the last error when no port can be listened on.
+ * A free port below the range from which the system assigns ports.
+ * @throws the last error if no port can be listened on.
  */
 export function freePort(): number {
   for (let tried = 1; ; tried++) {
@@ -34,7 +34,7 @@ export function freePort(): number {
   }
 }
 
-/** Runs it until it passes requests on: to a server that is already running. */
+/** Starts the proxy and waits until it forwards requests to a server that is already running. */
 async function started(command: string[], home: string, port: number): Promise<RealProxy> {
   const child = Bun.spawn(command, {
     stdout: "ignore",
@@ -61,7 +61,7 @@ async function started(command: string[], home: string, port: number): Promise<R
   };
 }
 
-/** @param lines of nginx's `server`, besides its address. */
+/** @param lines further lines of nginx's `server` block, besides its address. */
 export function startNginx(folder: string, lines: string, port = freePort()): Promise<RealProxy> {
   const home = mkdtempSync(join(folder, "nginx-"));
   const kept = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
@@ -80,7 +80,7 @@ http {
   return started(["nginx", "-p", home, "-c", path, "-e", "stderr"], home, port);
 }
 
-/** @param lines of the site. */
+/** @param lines lines of the site block. */
 export function startCaddy(folder: string, lines: string, port = freePort()): Promise<RealProxy> {
   const home = mkdtempSync(join(folder, "caddy-"));
   const path = join(home, "Caddyfile");

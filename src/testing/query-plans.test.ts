@@ -1,6 +1,6 @@
 /**
- * What every GET of the API asks of the database, by an administrator and by a user, with each parameter that it takes:
- * no statement reads a whole table, or a whole index, of what grows with history. The same of the removal of old rows.
+ * What every GET of the API asks of the database, for an administrator and a user, with each of its parameters. No
+ * statement may read a whole table or index that grows with history. The same applies to the removal of old rows.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -13,10 +13,10 @@ import { databasePath, openStore, type Store } from "../store/store.ts";
 import { makeUser, setupAdmin } from "./accounts.ts";
 import type { RequestOptions, TestServer } from "./server.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A generous limit for busy machines: these tests wait for events, not for fixed times.
 setDefaultTimeout(300_000);
 
-/** As many as there are people, or things that people set up by hand. */
+/** Tables with as many rows as there are people, or as people set up by hand. */
 const SMALL = new Set(
   `migrations facts users recovery_codes api_keys oidc_providers identities settings providers user_provider_keys harness_logins secrets
    secret_grants projects project_environments project_setups drained_hosts tool_overrides workflow_policies mcp_servers mcp_tools cookie_sets cookie_grants agent_totals
@@ -24,9 +24,9 @@ const SMALL = new Set(
     /\s+/,
   ),
 );
-/** Of these a page is not sorted out of all that one user, agent or state has. */
+/** For these tables, a page must not be sorted out of all rows of one user, agent or state. */
 const HISTORY = new Set(["runs", "sessions", "steps", "executions", "messages", "tool_calls", "llm_calls", "events"]);
-/** Of "plan: statement" those that are allowed, each with why. */
+/** Exceptions, as patterns for "plan: statement", each with the reason. */
 const MAY: [statement: RegExp, why: string][] = [
   [/\+runs\.status IN/, "nearly all runs have one of these states, so that the newest fill a page"],
   [/INDEX (notifications_open|sessions_live):/, "an index of those that are open alone"],
@@ -88,7 +88,7 @@ const request = async (method: string, path: string, { body, token, headers = {}
   return { status: answer.status, headers: answer.headers, body: (json ? JSON.parse(text) : text) as any };
 };
 
-/** Collects every statement when it is compiled, which is at its first use. */
+/** Collects every statement when it is compiled, which happens at its first use. */
 function collecting(opened: Store): Store {
   const prepare = opened.sqlite.prepare.bind(opened.sqlite);
   opened.sqlite.prepare = ((text: string) => {
@@ -113,7 +113,7 @@ afterAll(async () => {
   rmSync(data, { recursive: true, force: true });
 });
 
-/** One of each of what grows. */
+/** Creates one of everything that grows. */
 async function make(token: string): Promise<void> {
   const post = (path: string, body: unknown) => request("POST", path, { token, body });
   const { id: run } = (await post("/v1/runs", { pipeline_id: "hello", task_description: "Say what is here." })).body;
@@ -135,7 +135,7 @@ async function make(token: string): Promise<void> {
   await post("/v1/pulse-routines/scribe", { name: named, instructions: "Look", schedule: "0 5 * * *" });
 }
 
-/** A value that the parameter may have. */
+/** A valid value for the parameter. */
 function sampleOf({ name, schema = {} }: Parameter): string {
   const choice = schema.enum?.[0] ?? schema.anyOf?.find((one) => one.const !== undefined)?.const;
   if (choice !== undefined) return String(choice);
@@ -145,7 +145,7 @@ function sampleOf({ name, schema = {} }: Parameter): string {
   return schema.type === "integer" || schema.type === "boolean" ? "1" : "look";
 }
 
-/** The path with ids of what there is, each found in the list that the path begins with. */
+/** Fills the path with ids of existing objects, each found in the list with which the path begins. */
 async function fill(path: string, token: string): Promise<string | undefined> {
   const [, before, name, after] = /^(.*?)\/\{(\w+)\}(.*)$/.exec(path) ?? [];
   if (before === undefined) return path;
@@ -164,7 +164,7 @@ async function fill(path: string, token: string): Promise<string | undefined> {
   return id === undefined ? undefined : fill(`${before}/${encodeURIComponent(id)}${after}`, token);
 }
 
-/** How the database would answer the statement. */
+/** The database's plan for the statement. */
 function planOf(text: string): { detail: string }[] {
   const names = [...text.matchAll(/@(\w+)/g)].map(([, name]) => [name!, null] as const);
   const values = names.length > 0 ? [Object.fromEntries(names)] : Array(text.split("?").length - 1).fill(null);
@@ -196,7 +196,7 @@ test("no GET reads the whole of what grows with history", async () => {
     if (!/^\s*(select|with)\b/i.test(text)) return [];
     const plan = planOf(text);
     const sorted = plan.some(({ detail }) => detail.includes("TEMP B-TREE"));
-    // The first rows in the order of a key, and no condition that could pass any of them by.
+    // It reads the first rows in the order of a key, and no condition could skip any of them.
     const firstRows = /\blimit\b/i.test(text) && !/\bwhere\b/i.test(text) && !sorted;
     const wholeSorted = plan.flatMap(({ detail }) => {
       const [, table, by] = /^SEARCH (\w+).*\((\w+)/.exec(detail) ?? [];

@@ -1,17 +1,19 @@
-/** A connection by hand: no client tidies what is sent, ends a body in time, or closes when it should. */
+/**
+ * A raw TCP connection. No client corrects what is sent, ends a body in time, or closes the connection when it should.
+ */
 import { Socket } from "node:net";
 import type { TestServer } from "./server.ts";
 
 export interface RawConnection {
-  /** Resolves when the kernel has taken it; silently nothing once the server has closed. */
+  /** Resolves when the kernel has taken the data. After the server has closed, it does nothing. */
   send(data: string | Uint8Array): Promise<void>;
-  /** What came so far. */
+  /** What was received so far. */
   text(): string;
-  /** Resolves once what came so far matches; with the whole text when the server closes before. */
+  /** Resolves once the received text matches, or with all of the text if the server closes before that. */
   until(pattern: RegExp): Promise<string>;
-  /** The status of the last answer, 100 aside; 0 when the server closed without one. */
+  /** The status of the last answer, ignoring 100; 0 if the server closed without one. */
   status(): Promise<number>;
-  /** Everything that came until the server closed. */
+  /** Everything that was received until the server closed. */
   closed(): Promise<string>;
   readonly isOpen: boolean;
   destroy(): void;
@@ -74,12 +76,12 @@ export async function rawConnection(server: Pick<TestServer, "url">): Promise<Ra
 }
 
 interface HeldRequest {
-  /** Sends what is left. @returns the status. */
+  /** Sends the last byte. @returns the status. */
   finish(): Promise<number>;
   connection: RawConnection;
 }
 
-/** A request whose last byte is kept back. Resolves once the server has let it in (`100 Continue`). */
+/** Sends a request except for its last byte. Resolves once the server has accepted it (`100 Continue`). */
 export async function heldRequest(
   server: TestServer,
   { method = "POST", path, token, body }: { method?: string; path: string; token: string; body: unknown },

@@ -1,11 +1,11 @@
-/** What receivers of notifications get: an HTTP listener that keeps each request until a test takes it. */
+/** An HTTP listener for notifications that keeps each request until a test takes it. */
 interface Received {
   path: string;
   headers: Headers;
   body: string;
 }
 
-/** Things that arrive, each taken once, in order. */
+/** A queue of things that arrive. Each is taken once, in order. */
 export function inbox<T>() {
   const waiting: T[] = [];
   const takers: ((value: T) => void)[] = [];
@@ -21,7 +21,7 @@ export function inbox<T>() {
   };
 }
 
-/** An HTTP receiver that answers as it is set to. */
+/** An HTTP receiver that answers as the test has set it. */
 export function openReceiver() {
   const requests = inbox<Received>();
   const receiver = { status: 200, ...requests, url: "", close: async () => {} };

@@ -1,4 +1,4 @@
-/** An account in a rig, without a password: nobody can log in as it. */
+/** Adds an account without a password to a rig. Nobody can log in with it. */
 import { users } from "../store/tables/accounts.ts";
 import type { Rig } from "./engine-rig.ts";
 

@@ -1,11 +1,11 @@
-/** How many rows each table of a server's data has: what a refused request must not change. */
+/** Counts the rows of each table in a server's data, which a refused request must not change. */
 import { join } from "node:path";
 import Database from "better-sqlite3";
 
-/** What the server writes by itself, whenever it comes to it: what it answered, by the minute; sizes after work. */
+/** Tables that the server writes at any time by itself: its answers by the minute, and workspace sizes after work. */
 const BY_ITSELF = new Set(["api_usage", "workspace_sizes"]);
 
-/** Rows by table, of the data folder of a server that may be running. */
+/** The number of rows by table, in the data folder of a server that may be running. */
 export function countRows(data: string): Record<string, number> {
   const db = new Database(join(data, "skep.db"), { readonly: true });
   try {

@@ -1,4 +1,4 @@
-/** Sandboxes for tests: a driver over the real engine, temporary workspaces, and an `end` that leaves nothing behind. */
+/** Sandboxes for tests: a driver on the real engine, temporary workspaces, and an `end` that removes everything. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export const EXEC: ExecOptions = { timeoutMs: 240_000, maxOutputBytes: 1024 * 10
 export interface SandboxFixture {
   driver: DockerSandboxes;
   instanceId: string;
-  /** A new empty folder. */
+  /** Creates an empty folder. @returns its path. */
   workspace(): Promise<string>;
   spec(changes?: Partial<SandboxSpec>): Promise<SandboxSpec>;
   start(changes?: Partial<SandboxSpec>): Promise<DockerSandbox>;

@@ -1,7 +1,7 @@
-/** SCIP indexes for tests, written as the format's Protocol Buffers say. */
+/** Creates SCIP indexes for tests, encoded as the format's Protocol Buffers require. */
 
 interface ScipPlace {
-  /** From 0. */
+  /** Line number, from 0. */
   line: number;
   start: number;
   end: number;
@@ -27,7 +27,7 @@ const field = (number: number, bytes: readonly number[]): number[] => [
 ];
 const text = (number: number, value: string): number[] => field(number, [...Buffer.from(value)]);
 
-/** The bytes of an index. */
+/** Encodes an index. */
 export function scipOf(sample: ScipSample): Uint8Array {
   const documents = Object.entries(sample).flatMap(([path, places]) => {
     const occurrences = places.flatMap(({ line, start, end, symbol, definition }) =>

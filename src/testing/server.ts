@@ -1,6 +1,6 @@
 /**
- * A server of its own for a test: the executable named by SKEP_BINARY (scripts/test sets it), else the sources under
- * bun, on a free port over a temporary folder. Driven from outside, as a user would.
+ * A server for a test, on a free port with a temporary folder, used from outside as a user would. It runs the
+ * executable in SKEP_BINARY (scripts/test sets it), else the sources with bun.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { type Client, createClient } from "../cli/server/client.ts";
 export interface Answered<T = unknown> {
   status: number;
   headers: Headers;
-  /** The parsed JSON body, or the text when it is not one. */
+  /** The parsed JSON body, or the text if it is no JSON. */
   body: T;
 }
 
@@ -23,50 +23,53 @@ export interface RequestOptions {
 
 export interface TestServer {
   url: string;
-  /** The data folder. */
+  /** Path of the data folder. */
   data: string;
   pid: number;
-  /** Everything it wrote to standard output and error so far. */
+  /** Everything that it wrote to standard output and error so far. */
   output(): string;
   request<T = Record<string, unknown>>(method: string, path: string, options?: RequestOptions): Promise<Answered<T>>;
-  /** The API by its own types: a field that it does not have does not compile. @throws Problem where the API answers one. */
+  /**
+   * A client with the API's own types, so that unknown fields do not compile. @throws Problem when the API answers with
+   * one.
+   */
   client(token?: string): Client;
-  /** Ends the process (SIGTERM by default) and waits for it. @returns exit code. */
+  /** Stops the process (with SIGTERM by default) and waits for its end. @returns its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number>;
-  /** Stops it if it runs and removes the folder. */
+  /** Stops the server if it runs, and removes the folder. */
   remove(): Promise<void>;
 }
 
 interface ServerOptions {
   env?: Record<string, string>;
-  /** A folder to start over; else a new one is made. */
+  /** Data folder to start on; by default a new one. */
   data?: string;
-  /** Another program than the one that is tested. */
+  /** A command to use instead of the tested program. */
   command?: string[];
 }
 
 const ROOT = resolve(import.meta.dir, "../..");
 
-/** Command that runs skep: the compiled executable, or the sources. */
+/** The command that runs skep: the compiled executable, or the sources. */
 export function skepCommand(...args: string[]): string[] {
   const binary = process.env["SKEP_BINARY"];
   return binary ? [resolve(ROOT, binary), ...args] : [process.execPath, join(ROOT, "src/main.ts"), ...args];
 }
 
-/** Nothing of the test run's own environment reaches the server but the path. */
+/** The environment of the server: it contains only PATH of the test run's own environment. */
 const bareEnv = () => ({
   PATH: process.env["PATH"] ?? "",
   HOME: process.env["HOME"] ?? "/tmp",
   LOG_LEVEL: "warn",
   CHECK_ANSWERS: process.env["CHECK_ANSWERS"] ?? "true",
-  // No list of servers of the user who runs the tests.
+  // Keep the server out of the user's list of servers.
   XDG_STATE_HOME: "/dev/null",
 });
 
-/** A server that has not stopped by then is killed. */
+/** A server that has not stopped after this time, in ms, is killed. */
 const STOP_MS = 60_000;
 
-/** Starts a server and waits until it answers. @throws Error with its output when it does not come up. */
+/** Starts a server and waits until it answers. @throws Error with its output if it does not start. */
 export async function startServer({
   env = {},
   data,
@@ -126,7 +129,7 @@ export async function startServer({
     },
     stop,
     async remove() {
-      // In order first: a server that is killed leaves the commands of its agents behind.
+      // Stop it in order first: a killed server leaves its agents' commands running.
       const patience = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
       await stop();
       clearTimeout(patience);

@@ -1,6 +1,6 @@
 /**
- * An agent that is still at its first answer whenever a test looks: what is stopped, cancelled or queued meanwhile does
- * not depend on who is quicker, the server or the test. The others play as usual.
+ * An agent that is still at its first answer whenever a test looks. Stopping, canceling or queueing work then does not
+ * depend on whether the server or the test is faster. Other agents play as usual.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,13 +10,13 @@ import type { TestServer } from "./server.ts";
 
 export const SLOW = "slow";
 
-/** Begins at once, goes on for ten minutes; what it is asked after that, or after a stop, it answers at once. */
+/** Begins at once and continues for ten minutes. Later requests, and those after a stop, are answered at once. */
 const TURNS = [
   { text: "One thing at a time. ".repeat(500), chunk: 1, delay_ms: 600_000 },
   ...Array.from({ length: 9 }, () => ({ text: "Done." })),
 ];
 
-/** @returns what a server needs to play it, and `remove` for afterwards. */
+/** @returns the environment that a server needs to play this agent, and `remove` to clean up. */
 export function slowAgentScript() {
   const folder = mkdtempSync(join(tmpdir(), "skep-slow-"));
   const script = join(folder, "script.json");
@@ -24,7 +24,7 @@ export function slowAgentScript() {
   return { env: { DEMO_SCRIPT: script }, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** @param token an administrator's. @throws Error with the answer when it is refused. */
+/** Creates the agent. @param token token of an administrator. @throws Error with the answer if the server refuses. */
 export async function makeSlowAgent(server: TestServer, token: string): Promise<void> {
   const body = { id: SLOW, prompt: "You take your time.", model: "demo/scripted" };
   const { status, body: said } = await server.request("POST", "/v1/agents", { token, body });

@@ -1,4 +1,4 @@
-/** Folders of source code for tests of the graph: a temporary one, with or without git. */
+/** Temporary folders of source code for tests of the graph, with or without git. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -6,14 +6,14 @@ import { dirname, join } from "node:path";
 export interface SourceTree {
   /** Absolute path. */
   root: string;
-  /** A folder beside it that is made at need and removed with it. */
+  /** Path for a folder beside it, which is created on demand and removed with it. */
   store: string;
   write(path: string, text: string | Uint8Array): void;
   git(...args: string[]): string;
   remove(): void;
 }
 
-/** A folder with these files; a repository with one commit unless `git` is false. */
+/** Creates a folder with these files. It is a repository with one commit, unless `git` is false. */
 export function createSourceTree(files: Readonly<Record<string, string>>, { git = true } = {}): SourceTree {
   const folder = mkdtempSync(join(tmpdir(), "skep-source-"));
   const root = join(folder, "repository");
@@ -49,7 +49,7 @@ export function createSourceTree(files: Readonly<Record<string, string>>, { git 
   return tree;
 }
 
-/** A small shop in TypeScript: a call across files, a class, a flow of three steps. */
+/** A small shop in TypeScript, with a call across files, a class, and a flow of three steps. */
 export const SHOP = {
   "src/main.ts":
     'import { Cart } from "./cart.ts";\n\nexport function main(): number {\n  const cart = new Cart();\n  cart.add(3);\n  return cart.total();\n}\n',
@@ -59,7 +59,7 @@ export const SHOP = {
     "export function withTax(amount: number): number {\n  return round(amount * 1.2);\n}\n\nfunction round(amount: number): number {\n  return Math.round(amount);\n}\n",
 };
 
-/** Many files of calls, so that an index takes long enough to be interrupted. */
+/** Many files with calls, so that indexing takes long enough to be interrupted. */
 export function manyFiles(count: number): Record<string, string> {
   const files: Record<string, string> = {};
   for (let n = 0; n < count; n++) {

@@ -1,4 +1,7 @@
-/** A speech service on loopback with the wire formats of OpenAI, local servers and ElevenLabs. Keeps what it was asked. */
+/**
+ * A fake speech service on loopback with the wire formats of OpenAI, local servers and ElevenLabs. It records its
+ * requests.
+ */
 
 interface SpeechAsked {
   path: string;
@@ -9,7 +12,7 @@ interface SpeechAsked {
 export interface SpeechServer {
   url: string;
   asked: SpeechAsked[];
-  /** Status of the answers from now on; 200 speaks. */
+  /** Status of the next answers; with 200 it returns speech. */
   status: number;
   stop(): Promise<void>;
 }

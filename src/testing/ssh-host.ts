@@ -1,4 +1,7 @@
-/** This machine as another one that is reached over SSH, without a port: each connection has an sshd of its own. */
+/**
+ * This machine in the role of another one that is reached over SSH. No port is used: each connection starts its own
+ * sshd.
+ */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,13 +11,13 @@ const SSHD = "/usr/sbin/sshd";
 export const hasSshd = (): boolean => existsSync(SSHD) && Bun.which("ssh") !== null;
 
 export interface SshHostForTests {
-  /** Variables under which `ssh` reaches `far` (and no other host). */
+  /** Environment in which `ssh` reaches the host `far`, and no other host. */
   env: Record<string, string>;
-  /** `known`: its host key is. `let`: it lets this user in. */
+  /** `known`: whether the host key is known. `let`: whether the host accepts this user. */
   set(what: { known?: boolean; let?: boolean }): void;
-  /** Ends the connection that stands, as a machine that is gone does. */
+  /** Ends the current connection, as if the machine failed. */
   cut(): void;
-  /** How many connections there were. */
+  /** Number of connections so far. */
   connections(): number;
   close(): void;
 }

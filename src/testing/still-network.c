@@ -1,5 +1,5 @@
-/* For Chromium in tests: no news of network interfaces, which containers of other tests make and remove all the time and
- * for which it drops every request that waits. Without the socket for such news it takes itself to be online. */
+/* Hides changes of network interfaces from Chromium in tests. Containers of other tests create and remove interfaces all the
+ * time, and Chromium then drops every waiting request. Without the socket for such changes it assumes that it is online. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

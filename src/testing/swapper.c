@@ -1,4 +1,4 @@
-/* Swaps pairs of names as fast as the kernel can, for as long as it lives: swapper A B [C D]…
+/* Swaps pairs of names as fast as the kernel can, until it is killed: swapper A B [C D]…
    Stands alone (no C library), so that it runs in any container. */
 #ifdef __x86_64__
 static long call(long n, long a, long b, long c, long d, long e) {
@@ -32,7 +32,7 @@ void swap(long *stack) {
   for (long round = 0;; round++) {
     for (long at = 1; at + 1 < count; at += 2)
       call(RENAMEAT2, -100, (long)names[at], -100, (long)names[at + 1], 2);
-    /* Now short, now long: readers are met at every point of what they do. */
+    /* Vary the pause, so that a swap hits readers at every point of their work. */
     for (spin = (round * 7919) % 20000; spin > 0; spin--) {}
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What a hostile process in a workspace does: two names swapped without end by renameat2(RENAME_EXCHANGE), so that a
- * path leads to a folder when it is checked and to a link when it is opened.
+ * Imitates a hostile process in a workspace. It swaps two names without pause with renameat2(RENAME_EXCHANGE), so that
+ * a path leads to a folder when it is checked and to a link when it is opened.
  */
 import { join } from "node:path";
 import { compileC } from "./c-program.ts";
@@ -11,10 +11,13 @@ interface Swapper {
 
 const ALONE = ["-static", "-nostdlib", "-ffreestanding", "-fno-stack-protector", "-fno-pie", "-no-pie"];
 
-/** Compiles the swapper, which needs nothing to run. @returns its path and an end; undefined without a compiler. */
+/**
+ * Compiles the swapper, which has no dependencies. @returns its path and a function that removes it; undefined without
+ * a compiler.
+ */
 export const compileSwapper = () => compileC(join(import.meta.dir, "swapper.c"), ALONE);
 
-/** The same by this runtime, where there is no compiler: slower. */
+/** The same in JavaScript, for machines without a compiler. It is slower. */
 const SCRIPT = `
   const { dlopen, ptr } = require("bun:ffi");
   const number = process.arch === "arm64" ? 276 : 316;

@@ -1,6 +1,6 @@
 /**
- * A terminal for tests: a command in a pseudo-terminal of a given size, and what its screen shows, worked out by a
- * terminal emulator. Keys can be typed when something is on the screen.
+ * A terminal for tests: runs a command in a pseudo-terminal of a given size and computes its screen with a terminal
+ * emulator. Keys can be typed when something is on the screen.
  */
 import headless from "@xterm/headless";
 
@@ -12,16 +12,16 @@ interface TerminalOptions {
 }
 
 export interface TestTerminal {
-  /** What is on the screen and above it, without blanks at line ends. */
+  /** The text on the screen and above it, without spaces at line ends. */
   text(): string;
-  /** Waits until the screen shows it. @throws Error with the screen when the command ends before. */
+  /** Waits until the screen shows the pattern. @throws Error with the screen if the command ends before that. */
   shows(pattern: RegExp): Promise<void>;
   type(keys: string): void;
   resize(columns: number, rows: number): void;
   kill(signal: NodeJS.Signals): void;
-  /** Exit code, once everything it wrote is on the screen. */
+  /** The exit code, once all of the command's output is on the screen. */
   readonly exited: Promise<number>;
-  /** Everything that was sent to the terminal, codes included. */
+  /** Everything that was sent to the terminal, including control codes. */
   sent(): string;
 }
 
@@ -54,7 +54,8 @@ export function openTerminal(command: string[], { columns, rows = 30, env = {}, 
   });
   let over = false;
   const exited = child.exited.then(async (code) => {
-    // What was written last is still on its way, here and through the emulator: until nothing came for a few rounds.
+    // The last output may still be on its way to us and through the emulator, so wait until nothing arrives for some
+    // rounds.
     for (let [quiet, seen] = [0, -1]; quiet < 3; seen = sent.length) {
       await Bun.sleep(20);
       quiet = pending === 0 && sent.length === seen ? quiet + 1 : 0;

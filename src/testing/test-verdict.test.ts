@@ -1,4 +1,4 @@
-/** What `scripts/test` makes of tests that fail now and then, and of those that are skipped. */
+/** How `scripts/test` handles tests that fail sometimes, and tests that are skipped. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -9,7 +9,7 @@ const SCRIPTS = resolve(import.meta.dir, "../../scripts");
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
-/** A project with one test file, made of the lines. @returns its folder. */
+/** Creates a project with one test file that consists of these lines. @returns its folder. */
 function project(name: string, ...lines: string[]): string {
   const home = join(folder.path, name);
   mkdirSync(join(home, "src"), { recursive: true });
@@ -67,7 +67,7 @@ test("a test that fails in each copy is a failure though it is listed", async ()
 });
 
 test("a test whose title names its random seed is tried again with that seed, and is listed for every seed", async () => {
-  // Without the seed of the failure a copy has one of its own, so no copy holds the promise that failed.
+  // Without the seed of the failure, each copy uses its own, so no copy contains the failed test's name.
   const seeded = [
     "const seed = process.env.MADE_SEED ?? String(Math.random()).slice(2);",
     "test('holds (MADE_SEED=' + seed + ')', () => mkdirSync('taken'));",

@@ -1,12 +1,12 @@
-/** Signed update manifests for tests, by a key of the test's own. */
+/** Signed update manifests for tests, with the test's own key. */
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { sealManifest, type UpdateFile, type UpdateManifest } from "../core/update-manifest.ts";
 
 interface Publisher {
-  /** As UPDATE_PUBLIC_KEY takes it. */
+  /** The key in the format of UPDATE_PUBLIC_KEY. */
   publicKey: string;
-  /** Text of a manifest, signed. */
+  /** The text of a signed manifest. */
   seal(manifest: Partial<UpdateManifest>): string;
 }
 
@@ -20,7 +20,7 @@ export function createPublisher(): Publisher {
   };
 }
 
-/** What a manifest says of an executable on disk. @param path as the manifest is to name it. */
+/** A manifest's entry for an executable on disk. @param path the path that the manifest gives. */
 export function updateFileOf(file: string, path: string): UpdateFile {
   const data = readFileSync(file);
   return { path, size: data.byteLength, sha256: createHash("sha256").update(data).digest("hex") };

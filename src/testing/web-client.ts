@@ -1,4 +1,4 @@
-/** What a browser does, without a browser: cookies by host and path, redirects, forms. For walking through log-in pages. */
+/** Imitates a browser for walking through log-in pages: cookies by host and path, redirects, forms. */
 interface Visited {
   status: number;
   url: string;
@@ -7,11 +7,11 @@ interface Visited {
 }
 
 interface WebClient {
-  /** Follows redirects, at most 15. @param stopAt ends before following to an address that begins so. */
+  /** Follows at most 15 redirects. @param stopAt does not follow to an address that begins with this. */
   visit(url: string, init?: RequestInit, stopAt?: string): Promise<Visited>;
-  /** Sends the first form of a page. */
+  /** Submits the first form of a page. */
   submit(page: Visited, fields: Record<string, string>, stopAt?: string): Promise<Visited>;
-  /** `name=value` pairs for an address. */
+  /** The cookies for an address, as `name=value` pairs. */
   cookiesFor(url: string): string;
 }
 

@@ -1,4 +1,7 @@
-/** The pages on pipelines, agents and skills hold what the code holds: their examples are read, their tables compared. */
+/**
+ * Checks the docs pages on pipelines, agents and skills against the code: their examples are parsed, and their tables
+ * compared.
+ */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -26,7 +29,7 @@ const page = (name: string): string => readFileSync(join(DOCS, name), "utf8");
 /** Fenced blocks of a language, without indentation. */
 const blocks = (text: string, language: string): string[] =>
   [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, found, body]) => (found === language ? [body!] : []));
-/** Words in backquotes in the first column of tables below a heading, until the next heading of any level. */
+/** Words in backticks in the first column of the tables below a heading, up to the next heading of any level. */
 function keysUnder(text: string, heading: string): string[] {
   const [, section = ""] = text.split(`\n${heading}\n`);
   const rows = section.split(/\n#+ /)[0]?.match(/^\| `[^|]+\|/gm) ?? [];

@@ -1,6 +1,6 @@
 /**
- * A year's data in a database: a few real runs, made by a server, written again thousands of times with ids, times and
- * agents of their own. Tables are found by their columns, so that this follows the schema.
+ * Fills a database with a year's data. A few real runs, made by a server, are copied thousands of times with new ids,
+ * times and agents. Tables are found by their columns, so that this follows the schema.
  */
 import Database from "better-sqlite3";
 import { TypeID } from "typeid-js";
@@ -8,11 +8,11 @@ import { HOUR_MS } from "../core/clock.ts";
 
 interface YearOptions {
   runs: number;
-  /** The newest events up to this many are kept. */
+  /** At most this many events are kept, the newest ones. */
   events: number;
-  /** Ids of users who own the runs in turn, null for nobody. */
+  /** Ids of users who own the runs in turn; null for nobody. */
   owners: readonly (string | null)[];
-  /** Agents that take the places of those of the real runs in turn. */
+  /** Agents that replace those of the real runs, in turn. */
   agents: readonly string[];
   pipelines: readonly string[];
 }
@@ -23,7 +23,7 @@ const YEAR_MS = 365 * 24 * HOUR_MS;
 const ID = /\b(run|step|sess|msg|call|llm|exe)_[0-9a-hjkmnp-tv-z]{26}\b/g;
 const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\b/g;
 
-/** An id of that prefix whose time is `ms`. */
+/** An id with that prefix whose time is `ms`. */
 function idAt(prefix: string, ms: number): string {
   const time = ms.toString(16).padStart(12, "0");
   const random = crypto.randomUUID().replaceAll("-", "");
@@ -31,10 +31,10 @@ function idAt(prefix: string, ms: number): string {
   return TypeID.fromUUID(prefix, uuid.join("-")).toString();
 }
 
-/** What the database writes by itself comes with the rows that it follows from. */
+/** Tables that triggers fill: their rows appear with the rows from which they follow. */
 const WRITTEN = ["run_agents", "run_texts"];
 
-/** Tables whose rows belong to a run: those that name it, and those that name one of its executions. */
+/** Tables whose rows belong to a run: they name the run, or one of its executions. */
 function tablesOf(db: Database.Database): { name: string; columns: string[] }[] {
   const names = db
     .prepare<unknown[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
@@ -52,12 +52,12 @@ function tablesOf(db: Database.Database): { name: string; columns: string[] }[] 
     );
 }
 
-/** Everything of one run, by table, in the order in which rows may be written. */
+/** All rows of a run, by table, in an order in which they can be inserted. */
 function rowsOf(db: Database.Database, runId: string): Map<string, Row[]> {
   const known = new Set([runId]);
   const found = new Map<string, Row[]>();
   const tables = tablesOf(db);
-  // What names an execution is found once the executions are.
+  // Repeat until nothing new is found: rows that name an execution are found only once the execution is known.
   for (let size = 0; size < known.size; ) {
     size = known.size;
     for (const { name, columns } of tables) {
@@ -76,7 +76,7 @@ function rowsOf(db: Database.Database, runId: string): Map<string, Row[]> {
   return found;
 }
 
-/** Multiplies the runs of the database until there are `runs` of them. @returns rows by table. */
+/** Multiplies the runs of the database until there are `runs` of them. @returns the number of rows by table. */
 export function fillYear(
   path: string,
   { runs, events, owners, agents, pipelines }: YearOptions,
@@ -109,7 +109,7 @@ export function fillYear(
   const now = Date.now();
   const perRun = Math.max(...bases.map(({ rows }) => rows.get("events")?.length ?? 0));
   const keepEventsFrom = runs - Math.ceil(events / Math.max(1, perRun));
-  // Oldest first, the real ones' ids and events are newer than all: they go.
+  // Remove the real runs: their ids and events are newer than all others, but the oldest must come first.
   const remove = bases.map(({ rows }) => rows);
   db.transaction(() => {
     for (const rows of remove)
@@ -165,7 +165,7 @@ export function fillYear(
   return counts;
 }
 
-/** The time in an id, RFC 3339. */
+/** The time in an id, as RFC 3339. */
 const timeOf = (id: string): string => {
   const uuid = TypeID.fromString(id).toUUID();
   return new Date(Number.parseInt(uuid.replaceAll("-", "").slice(0, 12), 16)).toISOString();

@@ -6,7 +6,7 @@ import "./shell/shared-parts.ts";
 const root = document.getElementById("app");
 if (root)
   void prepareFirst().then(() =>
-    // Drawn in slices: in one piece it would hold the page up longer than all that comes after.
+    // A transition renders in slices. Rendering in one piece would block the page longer than everything that follows.
     startTransition(() =>
       createRoot(root).render(
         <StrictMode>

@@ -1,6 +1,6 @@
 /**
- * The pages: an address, a title, the file that draws it (loaded when it is first shown), and its place in the
- * navigation. A page is one folder under page/ and its lines here.
+ * The pages: each has an address, a title, the file that renders it (loaded on first use), and a place in the
+ * navigation. A page is one folder below page/ and its lines here.
  */
 import {
   Activity,
@@ -39,9 +39,9 @@ export interface Page {
   path: string;
   title: string;
   view: LazyPage;
-  /** Shown to administrators only; the API refuses others as well. */
+  /** Shown to administrators only; the API also refuses others. */
   admin?: boolean;
-  /** Its place in the navigation; `label` where that says more than the title. */
+  /** Its place in the navigation. `label` is set if it says more than the title. */
   nav?: { group: "Main" | "Library" | "Settings"; icon: LucideIcon; key: string; label?: string };
 }
 

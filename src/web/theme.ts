@@ -1,7 +1,7 @@
 /**
- * Stands in the page itself, so that it runs before any file is here: light or dark, as chosen on this machine or as its
- * system says; the first questions and the scripts of the page are asked for; and a page whose script or style could not be
- * loaded, because the network changed meanwhile, is loaded again.
+ * An inline script that runs before any file is loaded. It applies the theme: the choice stored in this browser, else
+ * the system's. It sends the page's first requests and starts loading its scripts. If a script or style fails to load
+ * because the network changed, it reloads the page.
  */
 import { askFirst } from "./api/first-answers.ts";
 import { askPage } from "./ui/early-files.ts";
@@ -14,7 +14,7 @@ function apply(): void {
   try {
     chosen = localStorage.getItem("skep-theme");
   } catch {
-    // Storage is switched off: the system's choice applies.
+    // Storage is disabled, so the system's theme applies.
   }
   const theme = chosen === "light" || chosen === "dark" ? chosen : dark.matches ? "dark" : "light";
   document.documentElement.dataset["theme"] = theme;
@@ -29,12 +29,12 @@ const site = new URL(document.documentElement.dataset["base"] ?? "/", location.h
 askFirst(site.href);
 askPage(site);
 
-/** What the page needs before it draws anything, noted as one file. */
+/** Name under which the failure of any file that the page needs first is noted. */
 const FIRST_FILES = "first files";
-/** A connection that was just dropped needs a moment. */
+/** How long to wait before a reload, in ms: after a dropped connection the network needs a moment. */
 const RELOAD_AFTER_MS = 500;
 
-/** Whether it is a script or style of this dashboard; what an extension adds is not. */
+/** Whether the element loads a script or style of this dashboard, and not one of a browser extension. */
 function isAsset(target: EventTarget | null): boolean {
   const isStyle = target instanceof HTMLLinkElement && target.rel === "stylesheet";
   const address = target instanceof HTMLScriptElement ? target.src : isStyle ? target.href : "";
@@ -45,7 +45,7 @@ let isWhole = true;
 addEventListener(
   "error",
   ({ target }) => {
-    // A page that is drawn may hold something typed.
+    // A page that is already rendered may contain typed text, so it is not reloaded.
     if (!isAsset(target) || document.getElementById("app")?.hasChildNodes()) return;
     isWhole = false;
     reloadOnce(FIRST_FILES, RELOAD_AFTER_MS);

@@ -315,7 +315,7 @@ describe("what is no protocol", () => {
         await child.stdin.flush();
       }
     };
-    // The pipe breaks when it is given up.
+    // The pipe breaks when the server gives the connection up.
     await flood().catch(() => {});
     const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
     expect([await child.exited, stdout]).toEqual([1, ""]);

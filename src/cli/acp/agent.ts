@@ -1,4 +1,4 @@
-/** The agent's side of the Agent Client Protocol: sessions of an editor are chats of the server. */
+/** The agent's side of the Agent Client Protocol: each session of the editor is a chat of the server. */
 import type * as Acp from "@agentclientprotocol/sdk";
 import { badRequest, isProblem } from "../../core/errors.ts";
 import { BUILD } from "../../core/version.ts";
@@ -24,7 +24,7 @@ export function serveEditor({ library, stream, link, chosen }: EditorAgentDeps) 
   const { methods, RequestError } = library;
   const sessions = createEditorSessions(link, chosen);
 
-  /** A problem as the protocol's error: one line, with what to do. */
+  /** Turns a Problem into an error of the protocol, with its one-line message, which says what to do. */
   function refusalOf(error: unknown): unknown {
     if (!isProblem(error)) return error;
     const message = oneLine(error.detail);
@@ -115,7 +115,7 @@ export function serveEditor({ library, stream, link, chosen }: EditorAgentDeps) 
       answering(async ({ params, signal }) => {
         const chat = sessions.chatOf(params.sessionId);
         const cancel = (): void => {
-          // An editor that is gone leaves the reply to the server.
+          // If the editor has disconnected, the reply continues on the server.
           if (!connection.signal.aborted) void chat.cancel().catch(() => {});
         };
         signal.addEventListener("abort", cancel, { once: true });
@@ -134,7 +134,9 @@ export function serveEditor({ library, stream, link, chosen }: EditorAgentDeps) 
     .connect(stream);
 
   return {
-    /** Follows nothing any more, and removes chats in which nobody said anything. Replies that are under way continue. */
+    /**
+     * Stops following the chats and removes those in which nobody said anything. Replies that are under way continue.
+     */
     async close(): Promise<void> {
       connection.close();
       await sessions.leave();

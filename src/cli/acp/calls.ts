@@ -15,7 +15,10 @@ export interface Call {
 const TITLE_CHARACTERS = 200;
 const DIFFS = 100;
 
-/** A call that begins. @param cwd the folder that the editor has open: paths of the workspace are shown in it. */
+/**
+ * Presents a tool call that begins. @param cwd the folder that the editor has open; paths of the workspace are shown
+ * inside it.
+ */
 export function presentCall({ call_id, tool, input }: Call, cwd: string): ToolCall {
   const path = pathIn(input, cwd);
   return {
@@ -30,7 +33,9 @@ export function presentCall({ call_id, tool, input }: Call, cwd: string): ToolCa
   };
 }
 
-/** The end of a call. The changes of a file stay what is shown of one that was made. */
+/**
+ * Presents the end of a call. A successful call that changed a file keeps showing that change instead of its output.
+ */
 export function presentEnd(
   call: Pick<Call, "call_id" | "input">,
   end: { ok: boolean; output: string },
@@ -51,7 +56,7 @@ export const titleOf = (text: string): string => {
   return line.length > TITLE_CHARACTERS ? `${line.slice(0, TITLE_CHARACTERS)}…` : line;
 };
 
-/** The first of these members that is text: programs name them differently. */
+/** The first of these members that is text: agent programs give the same input different names. */
 const textOf = (input: unknown, ...names: string[]): string | undefined =>
   names.map((name) => textIn(input, name)).find((text) => text !== undefined);
 

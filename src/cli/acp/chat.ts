@@ -1,4 +1,4 @@
-/** One chat of the server as a session of an editor. */
+/** One chat of the server, as a session of an editor. */
 import type { AgentContext, ContentBlock, SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
 import { conflict, invalid, isProblem, Problem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
@@ -20,7 +20,7 @@ interface EditorChatDeps {
   isNew: boolean;
 }
 
-/** The turn that a prompt asked for. */
+/** The turn that the editor's current prompt asked for. */
 interface Turn {
   messageId?: string;
   isCancelled: boolean;
@@ -36,7 +36,7 @@ export function createEditorChat({ link, client, id, cwd, isNew }: EditorChatDep
   const questions = createQuestions({ link, client, sessionId: id, teller, signal });
   const path = pathOf(id);
   let turn: Turn | undefined;
-  /** The reply that was under way when the chat was opened. */
+  /** The reply that was already under way when the editor opened the chat. */
   let earlier: { position: Position; over: Promise<unknown> } | undefined;
 
   const take = async (event: SkepEvent): Promise<void> => {
@@ -53,7 +53,7 @@ export function createEditorChat({ link, client, id, cwd, isNew }: EditorChatDep
       await teller.end();
     }
   }
-  /** What the turn has cost, how full the model's window is, and the title. */
+  /** Tells the editor the chat's title, its cost, and how full the model's context window is. */
   async function tellTotals(): Promise<void> {
     const { title, context, cost_usd, last_activity_at } = await link.ask((server) => server.call("GET", path));
     await tell({ sessionUpdate: "session_info_update", title, updatedAt: last_activity_at });
@@ -80,7 +80,7 @@ export function createEditorChat({ link, client, id, cwd, isNew }: EditorChatDep
     if (messageId !== undefined && (await withdraw(messageId))) withdrawn.abort();
     await link.askPatiently((server) => server.call("POST", `${path}/stop`), signal);
   }
-  /** @returns false when its turn has begun. */
+  /** Takes a message back before its turn begins. @returns false when the turn has already begun. */
   const withdraw = (messageId: string): Promise<boolean> =>
     link
       .askPatiently((server) => server.call("DELETE", `${path}/queue/${messageId}`), signal)
@@ -95,7 +95,7 @@ export function createEditorChat({ link, client, id, cwd, isNew }: EditorChatDep
     own.messageId = messageId;
     chat.isEmpty = false;
     if (own.isCancelled) await stop(own);
-    // One follows at a time, so that the editor gets nothing twice.
+    // Wait for the earlier reply to end: two followers at a time would send the editor the same events twice.
     await earlier?.over;
     const from = earlier?.position ?? position;
     earlier = undefined;
@@ -113,10 +113,12 @@ export function createEditorChat({ link, client, id, cwd, isNew }: EditorChatDep
   const chat = {
     id,
     cwd,
-    /** Nobody has said anything in it yet, and it was made for this editor. */
+    /** Whether the chat was created for this editor and nobody has said anything in it yet. */
     isEmpty: isNew,
     tell,
-    /** One turn. @throws Problem when it is refused, fails, or another one is under way. */
+    /**
+     * Answers one prompt. @throws Problem when the server refuses it, the reply fails, or a turn is already under way.
+     */
     async prompt(blocks: readonly ContentBlock[]): Promise<StopReason> {
       if (turn) throw conflict("This chat is answering a prompt. Wait for its reply, or cancel it.", "session_busy");
       const own: Turn = { isCancelled: false, withdrawn: new AbortController() };
@@ -137,7 +139,7 @@ export function createEditorChat({ link, client, id, cwd, isNew }: EditorChatDep
       if (turn?.messageId !== undefined) await stop(turn);
       else if (!turn && earlier) await link.askPatiently((server) => server.call("POST", `${path}/stop`), signal);
     },
-    /** A chat that was at work when it was opened: its reply is shown to its end. */
+    /** If the chat was busy when the editor opened it, shows the rest of its running reply. */
     continueReply({ reply, status }: ChatDetailView): void {
       if (status !== "busy" || earlier) return;
       const position = { at: reply.last_event_id };
@@ -152,7 +154,7 @@ export function createEditorChat({ link, client, id, cwd, isNew }: EditorChatDep
       });
       earlier = { position, over };
     },
-    /** Follows it no longer. */
+    /** Stops following the chat. */
     close(): void {
       closing.abort();
       questions.closeAll();

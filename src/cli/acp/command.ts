@@ -22,7 +22,7 @@ export function acpCommand(program: Command, exit: (code: number) => void): void
     .action(async (flags: AcpFlags) => exit(await serve(flags)));
 }
 
-/** Ends with its input. */
+/** Serves the editor until standard input ends. @returns the exit code. */
 async function serve(flags: AcpFlags): Promise<number> {
   const library = await import("@agentclientprotocol/sdk");
   const { stream, ended } = createEditorStream(process.stdin, process.stdout);
@@ -33,5 +33,5 @@ async function serve(flags: AcpFlags): Promise<number> {
   return why === undefined ? 0 : 1;
 }
 
-/** A server that does not answer does not keep the process. */
+/** How long closing may take: a server that does not answer must not keep this process alive. */
 const CLOSING_MS = 2_000;

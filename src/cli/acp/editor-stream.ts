@@ -1,6 +1,7 @@
 /**
- * Standard input and output as a stream of protocol messages: one JSON object a line, bounded before it is parsed. What is
- * no message is answered with an error; too much of it ends the connection.
+ * Standard input and output as a stream of protocol messages: one JSON object per line, with its size checked before it
+ * is parsed. A line that is not a message is answered with an error; too many bytes without a message end the
+ * connection.
  */
 import type { Readable, Writable } from "node:stream";
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
@@ -11,7 +12,10 @@ import { createPacedChunks } from "../../core/paced-chunks.ts";
 
 interface EditorStream {
   stream: Stream;
-  /** Resolves when the editor has closed its side, with why it was given up where that was for what it wrote. */
+  /**
+   * Resolves when the connection has ended: with the reason if we gave up because of what the editor wrote, else
+   * undefined.
+   */
   ended: Promise<string | undefined>;
 }
 
@@ -22,7 +26,10 @@ const TOO_BUSY = -32_000;
 
 export function createEditorStream(stdin: Readable, stdout: Writable): EditorStream {
   const over = Promise.withResolvers<string | undefined>();
-  /** Requests of the editor that are not answered, and ours that it has not answered. */
+  /**
+   * Ids of the editor's requests that we have not answered (`open`), and of ours that the editor has not answered
+   * (`asked`).
+   */
   const [open, asked] = [new Set<JsonRpcId>(), new Set<JsonRpcId>()];
   let messages: ReadableStreamDefaultController<AnyMessage> | undefined;
   let noise = 0;
@@ -38,7 +45,7 @@ export function createEditorStream(stdin: Readable, stdout: Writable): EditorStr
       stdout.write(`${JSON.stringify(message)}\n`, (error) => (error ? fail(error) : done()));
     });
   const refuse = (id: JsonRpcId, code: number, message: string): void => {
-    // An editor that does not read what it is answered is not read either.
+    // While the editor does not read its answers, stop reading what it writes.
     const reading = write({ jsonrpc: "2.0", id, error: { code, message } });
     if (stdout.writableLength > LIMITS.editorUnreadBytes) {
       stdin.pause();
@@ -52,7 +59,7 @@ export function createEditorStream(stdin: Readable, stdout: Writable): EditorStr
     noise = 0;
     const { id, method } = message;
     if (method === undefined) {
-      // An answer to a question that nobody asked is no answer.
+      // Ignore an answer to a question that we did not ask.
       if (id !== undefined && asked.delete(id)) messages?.enqueue(message);
       return;
     }
@@ -105,7 +112,7 @@ export function createEditorStream(stdin: Readable, stdout: Writable): EditorStr
   stdin.on("data", chunks.add);
   const hangUp = (): void => void chunks.drained().then(() => end());
   stdin.on("end", hangUp).on("error", hangUp).on("close", hangUp);
-  // The editor is gone.
+  // The editor has closed its end.
   stdout.on("error", () => end());
   return { stream, ended: over.promise };
 }

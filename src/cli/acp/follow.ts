@@ -1,4 +1,4 @@
-/** Follows a chat until a turn of it has ended, over restarts of the server. */
+/** Follows a chat until one of its turns has ended, even if the server restarts meanwhile. */
 import { Problem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { membersOf } from "../../core/is-object.ts";
@@ -6,15 +6,15 @@ import { pathOf, type TurnEnd } from "../chat/session.ts";
 import { isAway, type Link } from "./link.ts";
 
 export interface Position {
-  /** Id of the last event that was taken. */
+  /** Id of the last event that the follower has handled. */
   at: number;
 }
 
 interface FollowedTurn {
   chatId: string;
-  /** Moved on with each event. */
+  /** Updated with each event. */
   position: Position;
-  /** The message whose turn is meant; undefined: of any. */
+  /** The message whose turn is followed; undefined: the end of any turn counts. */
   messageId: string | undefined;
   take(event: SkepEvent): Promise<void>;
 }
@@ -22,21 +22,24 @@ interface FollowedTurn {
 const PAUSE_MS = 500;
 const ended = () => new Problem(409, "session_ended", "This chat has ended. Start a new one.");
 
-/** @throws Problem when the chat ends, or the server stays away; what the signal aborts with. */
+/**
+ * Follows a chat until the turn has ended. @throws Problem when the chat ends or the server stays unreachable; the
+ * reason of `signal` when it aborts.
+ */
 export async function followTurn(link: Link, turn: FollowedTurn, signal: AbortSignal): Promise<TurnEnd> {
   for (;;) {
     signal.throwIfAborted();
     const before = turn.position.at;
     const end = await link.askPatiently((client) => readSome(client, turn, signal), signal);
     if (end) return end;
-    // The server ended the stream in order: it stops, or the reader was slow.
+    // The server closed the stream in an orderly way: it is stopping, or we read too slowly. Pause if nothing was read.
     if (turn.position.at === before) await Bun.sleep(PAUSE_MS);
   }
 }
 
 type Client = Parameters<Parameters<Link["ask"]>[0]>[0];
 
-/** Reads as far as the connection goes. @returns undefined when the turn has not ended. */
+/** Reads events until the connection ends. @returns undefined when the turn has not ended by then. */
 async function readSome(client: Client, turn: FollowedTurn, signal: AbortSignal): Promise<TurnEnd | undefined> {
   const { chatId, position, messageId } = turn;
   const before = position.at;
@@ -45,7 +48,8 @@ async function readSome(client: Client, turn: FollowedTurn, signal: AbortSignal)
   try {
     for await (const event of client.events(`/v1/events/stream?session_id=${chatId}&after=${before}`, either)) {
       const { kind, data } = event;
-      // Left out for a slow reader: the log still has them.
+      // The server left out events for a slow reader. If we made progress, reconnect: the log still has the missing
+      // events.
       if (kind === "gap") return position.at > before ? undefined : await skipLost(client, turn);
       await turn.take(event);
       position.at = event.id ?? position.at;
@@ -61,7 +65,7 @@ async function readSome(client: Client, turn: FollowedTurn, signal: AbortSignal)
   return undefined;
 }
 
-/** The log has those events no more: what is known of the chat decides whether its turn has ended. */
+/** The log no longer has the missing events, so the chat's status decides whether its turn has ended. */
 async function skipLost(client: Client, { chatId, position }: FollowedTurn): Promise<TurnEnd | undefined> {
   const { status, reply } = await client.call("GET", `${pathOf(chatId)}?limit=1`);
   position.at = reply.last_event_id;

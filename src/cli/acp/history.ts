@@ -1,4 +1,4 @@
-/** What was said in a chat, told to an editor that opens it again. */
+/** Tells an editor that opens a chat again what was said in it. */
 import { type ChatDetailView, type MessageView, pathOf } from "../chat/session.ts";
 import { presentCall, presentEnd } from "./calls.ts";
 import type { Link } from "./link.ts";
@@ -7,7 +7,7 @@ import { spoken, type Tell, thought } from "./teller.ts";
 const PAGE = 100;
 const MESSAGES = 1_000;
 
-/** @returns the chat as it was when its newest messages were read. */
+/** @returns the chat as it was when its newest messages were read, before the older pages. */
 export async function tellHistory(link: Link, id: string, tell: Tell, cwd: string): Promise<ChatDetailView> {
   const newest = await link.ask((server) => server.call("GET", `${pathOf(id)}?limit=${PAGE}`));
   let { messages, earlier } = newest;

@@ -1,16 +1,22 @@
-/** The server that an editor's sessions are on. It is looked for again once it was gone, or the log-in had ended. */
+/**
+ * The connection to the server of an editor's sessions. After the server was unreachable or the log-in had ended, the
+ * next call looks for the server again.
+ */
 import { isProblem } from "../../core/errors.ts";
 import type { Client } from "../server/client.ts";
 import { connect, type ServerFlags } from "../server/locate.ts";
 
 export interface Link {
-  /** @throws Problem 503 `no_server`, 401 when the log-in has ended, and what the server refuses. */
+  /** @throws Problem 503 `no_server`; 401 when the log-in has ended; and any refusal of the server. */
   ask<T>(work: (client: Client) => Promise<T>): Promise<T>;
-  /** The same for what may be asked twice: while the server does not answer, it is asked again for five minutes. */
+  /**
+   * Like `ask`, for work that may be repeated: while the server does not answer, it is asked again for up to five
+   * minutes.
+   */
   askPatiently<T>(work: (client: Client) => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
-/** Of a server that starts again. */
+/** How long a server may be unreachable while it restarts. */
 const AWAY_MS = 5 * 60_000;
 const PAUSE_MS = 500;
 
@@ -24,7 +30,7 @@ export function createLink(flags: ServerFlags): Link {
     try {
       return await work(await own);
     } catch (error) {
-      // The next one finds a server on another port, or the key of a new log-in.
+      // Forget this client: the next call may find the server on another port, or use the key of a new log-in.
       if (current === own && isProblem(error) && (isAway(error) || error.status === 401)) current = undefined;
       throw error;
     }

@@ -3,7 +3,7 @@ import type { SessionConfigOption } from "@agentclientprotocol/sdk";
 import type { Link } from "./link.ts";
 
 export const MODEL_SETTING = "model";
-/** The choice that leaves it to the agent's file. */
+/** The choice that leaves the model to the agent's own file. */
 export const AGENTS_OWN = "default";
 
 const SHOWN = 200;
@@ -28,7 +28,7 @@ export async function settingsOf(link: Link, model: string | null): Promise<Sess
   ];
 }
 
-/** A model that is not listed is tried. */
+/** Whether a model accepts pictures. A model that is not in the list is assumed to accept them. */
 export async function seesPictures(link: Link, model: string | null): Promise<boolean> {
   const { items } = await modelsOf(link);
   return items.find(({ id }) => id === model)?.images !== false;

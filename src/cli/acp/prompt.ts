@@ -1,4 +1,4 @@
-/** What a person writes in an editor, with the files and pictures that go along, as a message of a chat. */
+/** Turns what a person writes in an editor, with its files and pictures, into a message of a chat. */
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
@@ -10,7 +10,10 @@ interface Prompt {
   hasPictures: boolean;
 }
 
-/** @param cwd the folder that the editor has open. @throws Problem 400 for an empty one, or what is not understood. */
+/**
+ * @param cwd the folder that the editor has open. @throws Problem 400 for an empty prompt, or content of an unknown
+ * kind.
+ */
 export function readPrompt(blocks: readonly ContentBlock[], cwd: string): Prompt {
   const files: File[] = [];
   const attach = (data: string, name: string, type: string): string => {
@@ -49,7 +52,7 @@ export function readPrompt(blocks: readonly ContentBlock[], cwd: string): Prompt
 
 const endingOf = (type: string): string => /^image\/(\w{1,10})/.exec(type)?.[1] ?? "bin";
 
-/** A file of the open folder by its path there, which is its path in the project. */
+/** Names a file inside the open folder by its relative path, which is also its path in the project. */
 function nameOf(uri: string, cwd: string): string {
   if (!uri.startsWith("file://") || !URL.canParse(uri)) return uri;
   try {
@@ -60,7 +63,7 @@ function nameOf(uri: string, cwd: string): string {
   }
 }
 
-/** The text between marks that are longer than any in it. */
+/** The text between code fences that are longer than any run of backticks in it. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([marks]) => marks.length));
   const mark = "`".repeat(longest + 1);

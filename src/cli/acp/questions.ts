@@ -1,4 +1,7 @@
-/** Calls that an agent's rules ask about, put to the person in the editor. Whoever answers first decides, here or elsewhere. */
+/**
+ * Shows the editor's user the tool calls for which the agent's rules require approval. The first answer counts, whether
+ * it is given here or elsewhere.
+ */
 import type { AgentContext, PermissionOption, RequestPermissionRequest } from "@agentclientprotocol/sdk";
 import type { Schemas } from "../../api/types.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
@@ -16,7 +19,7 @@ interface QuestionsDeps {
   client: Pick<AgentContext, "request">;
   sessionId: string;
   teller: Teller;
-  /** Aborted when the editor is gone. */
+  /** Aborted when the editor has disconnected. */
   signal: AbortSignal;
 }
 
@@ -33,7 +36,8 @@ export function createQuestions({ link, client, sessionId, teller, signal }: Que
       cancellationSignal: closing.signal,
       stopWaitingOnCancel: true,
     });
-    // An editor that gives no answer leaves the question to the dashboard; without an answer in time it is a no.
+    // If the editor gives no answer, the question stays open in the dashboard. With no answer in time, the call is
+    // refused.
     if (outcome.outcome !== "selected" || closing.signal.aborted) return;
     const lasts = ALLOWING[outcome.optionId];
     const answer = lasts === undefined ? { allow: false } : { allow: true, lasts };
@@ -41,19 +45,19 @@ export function createQuestions({ link, client, sessionId, teller, signal }: Que
   }
 
   return {
-    /** Asks the person, unless the question was answered already or is being asked. Ends at once; the answer follows. */
+    /** Asks the person, unless this question is being asked already. Returns at once; the answer follows. */
     ask(id: string): void {
       if (open.has(id)) return;
       const closing = new AbortController();
       open.set(id, { closing });
       put(id, closing).catch((error) => {
         if (closing.signal.aborted || signal.aborted) return;
-        // Somebody else was faster, or the work has ended.
+        // Somebody else answered first, or the work has ended.
         if (isProblem(error) && (error.status === 404 || error.status === 409)) return;
         console.error(`skep: The question ${id} could not be asked here: ${messageOf(error)}`);
       });
     },
-    /** Somebody has answered, or nobody has in time. */
+    /** Closes a question that somebody answered, here or elsewhere, or whose time is over. */
     close(id: string, isAllowed: boolean): void {
       const known = open.get(id);
       open.delete(id);

@@ -1,4 +1,4 @@
-/** The sessions that an editor has open, each a chat of the server. */
+/** The sessions that an editor has open. Each is a chat of the server. */
 import { isAbsolute } from "node:path";
 import type * as Acp from "@agentclientprotocol/sdk";
 import { badRequest, notFound, overLimit } from "../../core/errors.ts";
@@ -12,7 +12,7 @@ import { createEditorChat, type EditorChat } from "./chat.ts";
 import type { Link } from "./link.ts";
 import { settingsOf } from "./models.ts";
 
-/** What the command names: an agent, and a project. */
+/** The agent and the project that were named on the command line. */
 export interface Chosen {
   agent?: string | undefined;
   project?: string | undefined;
@@ -43,7 +43,7 @@ export function createEditorSessions(link: Link, { agent, project }: Chosen) {
       const project_id = project === undefined ? undefined : (await findOne(server, projects, project)).id;
       return server.call("POST", "/v1/chat/sessions", { agent_id, project_id });
     });
-  /** @param model of the chat. */
+  /** The settings of a session. @param model the chat's model. */
   const settings = async (model: string | null) => ({ configOptions: await settingsOf(link, model) });
 
   async function create(client: Acp.AgentContext, cwd: string): Promise<Acp.NewSessionResponse> {
@@ -61,7 +61,7 @@ export function createEditorSessions(link: Link, { agent, project }: Chosen) {
       const own = items.filter(({ project_id }) => wanted === undefined || project_id === wanted);
       return {
         sessions: own.map(({ id, title, last_activity_at }) => ({
-          // The server knows no folders of the editor: a chat can be opened in each.
+          // The server does not know the editor's folders, so any chat can be opened in any folder.
           sessionId: id,
           cwd: cwd ?? process.cwd(),
           title,
@@ -71,7 +71,7 @@ export function createEditorSessions(link: Link, { agent, project }: Chosen) {
       };
     });
   }
-  /** Opens a chat of the server again. @param read shows the editor what was said so far. */
+  /** Opens an existing chat of the server. @param read shows the editor what was said so far. */
   async function open(
     client: Acp.AgentContext,
     { sessionId, cwd }: { sessionId: string; cwd: string },
@@ -89,7 +89,7 @@ export function createEditorSessions(link: Link, { agent, project }: Chosen) {
     chats.delete(sessionId);
     const stopped = chat.cancel();
     chat.close();
-    // A server that is away does not keep the editor.
+    // An unreachable server must not keep the editor waiting.
     await stopped.catch(() => {});
     await removeEmpty(chat);
   }
@@ -106,7 +106,7 @@ export function createEditorSessions(link: Link, { agent, project }: Chosen) {
     open,
     close,
     cancel: async (id: string): Promise<void> => chats.get(id)?.cancel(),
-    /** Follows nothing any more, and removes chats in which nobody said anything. */
+    /** Stops following all chats and removes those in which nobody said anything. */
     async leave(): Promise<void> {
       const left = [...chats.values()];
       chats.clear();

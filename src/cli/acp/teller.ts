@@ -1,4 +1,4 @@
-/** The events of a chat as updates for an editor. */
+/** Turns the events of a chat into updates for an editor. */
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { SkepEvent } from "../../core/events.ts";
 import { listIn, textIn } from "../../core/is-object.ts";
@@ -19,7 +19,7 @@ export const thought = (text: string): SessionUpdate => ({ sessionUpdate: "agent
 export function createTeller(tell: Tell, cwd: string) {
   const words = createWords((text) => tell(spoken(text)));
   const thoughts = createWords((text) => tell(thought(text)));
-  /** Calls that have not ended; `isAllowed` of those about which a person was asked. */
+  /** Calls that have not ended. `isAllowed` is set only for calls that a person was asked about. */
   const calls = new Map<string, { call: Call; isAllowed?: boolean }>();
   const keep = (): void => {
     words.keep();
@@ -45,18 +45,18 @@ export function createTeller(tell: Tell, cwd: string) {
   }
 
   return {
-    /** What the agent had said of its running reply before the first event. */
+    /** Tells what the agent had already said in its running reply before the first event. */
     async begin(text: string, thinking: string): Promise<void> {
       await thoughts.push(thinking);
       await words.push(text);
     },
     async take({ kind, data }: SkepEvent): Promise<void> {
-      // Data that was too large for the log is not told.
+      // Skip a call whose data was too large for the event log.
       if (kind.startsWith("tool_call") && typeof data["call_id"] !== "string") return;
       const call = { call_id: String(data["call_id"]), tool: String(data["tool"]), input: data["input"] };
       switch (kind) {
         case "agent_output":
-          // What a running command writes is in its result.
+          // Output of a running command is left out here, since the call's result contains it.
           return data["call_id"] === undefined ? words.push(String(data["text"])) : undefined;
         case "agent_thinking":
           return thoughts.push(String(data["text"]));
@@ -79,7 +79,7 @@ export function createTeller(tell: Tell, cwd: string) {
           return keep();
       }
     },
-    /** A person is asked about a call that has not begun. */
+    /** Shows the call that a person is asked about, before it begins. */
     async asked(call: Call): Promise<void> {
       if (calls.has(call.call_id)) return;
       calls.set(call.call_id, { call, isAllowed: false });
@@ -89,7 +89,7 @@ export function createTeller(tell: Tell, cwd: string) {
       const known = calls.get(callId);
       if (known?.isAllowed !== undefined) known.isAllowed = isAllowed;
     },
-    /** The turn has ended: so have its calls, whatever was heard of them. */
+    /** The turn has ended, so all its calls have ended, even those whose end was not reported. */
     async end(): Promise<void> {
       for (const { call, isAllowed } of [...calls.values()]) await finish(call, isAllowed === true, "");
     },

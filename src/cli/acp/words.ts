@@ -1,15 +1,15 @@
-/** What an agent says, piece by piece, to an editor that cannot take back what it shows. */
+/** Sends an agent's words, piece by piece, to an editor that cannot take back what it shows. */
 
 const AGAIN = "\n\n(The reply was interrupted and starts again.)\n\n";
 
 /**
- * A reply that is asked for again, since the server stopped or the provider failed, often begins as it did before: what
- * the editor shows already is not sent twice.
+ * When the server stops or the provider fails, the reply is requested again, and it often begins with the same words.
+ * The part that the editor already shows is not sent twice.
  */
 export function createWords(send: (text: string) => Promise<void>) {
-  /** What the editor shows since the last `keep`. */
+  /** What was sent to the editor since the last `keep`. */
   let shown = "";
-  /** How much of it has been said again; undefined while nothing was withdrawn. */
+  /** How many characters of `shown` the new reply has repeated; undefined while nothing was withdrawn. */
   let repeated: number | undefined;
   return {
     async push(text: string): Promise<void> {
@@ -31,11 +31,11 @@ export function createWords(send: (text: string) => Promise<void>) {
       repeated = undefined;
       return send(`${AGAIN}${shown}`);
     },
-    /** What was said since the last `keep` no longer counts, and is said again. */
+    /** Discards what was said since the last `keep`; the agent says it again. */
     withdraw(): void {
       repeated = shown === "" ? undefined : 0;
     },
-    /** What was said so far counts. */
+    /** Makes what was said so far final. */
     keep(): void {
       shown = "";
       repeated = undefined;

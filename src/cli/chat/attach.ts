@@ -1,4 +1,4 @@
-/** Files that go with a message. */
+/** Attaches files to a message. */
 import { assertFile, readFile } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 
@@ -11,10 +11,13 @@ interface Uploaded extends Attached {
 }
 
 const LOOK_MS = 200;
-/** How long to wait until an attachment's text is read; the message may be sent before that. */
+/** How long to wait until the server has extracted an attachment's text; the message may be sent before that. */
 const PATIENCE_MS = 30_000;
 
-/** Uploads files and waits until they are read. @throws Problem 422 `unreadable` before any is uploaded. */
+/**
+ * Uploads files and waits until the server has read them. @throws Problem 422 `unreadable`, before any file is
+ * uploaded.
+ */
 export async function attachFiles(client: Client, sessionId: string, files: readonly string[]): Promise<Attached[]> {
   files.forEach(assertFile);
   return Promise.all(

@@ -90,7 +90,7 @@ describe("a chat at a terminal", () => {
     terminal.type("\x03");
     await terminal.shows(/\(stopped\)/);
     await terminal.shows(prompts("engineer", 2));
-    // Pressed twice more it leaves.
+    // Pressing it twice more leaves.
     terminal.type("\x03");
     await terminal.shows(/Ctrl-C again leaves/);
     terminal.type("\x03");
@@ -161,7 +161,7 @@ describe("a chat at a terminal", () => {
     first.type("Are you there?\r");
     await first.shows(/\(Waits: [\s\S]*\/try asks again at once/);
     const before = models.requests.length;
-    // Its window is closed.
+    // The terminal's window is closed.
     first.kill("SIGHUP");
     await first.exited;
     const second = open("-c");

@@ -80,7 +80,7 @@ async function lastChat(client: Client, agent: string | undefined): Promise<Chat
   return (await client.call("GET", `/v1/chat/sessions?${query}`)).items[0];
 }
 
-/** Who answers where nobody is named. */
+/** The agent that answers when none is named. */
 export async function firstAgent(client: Client): Promise<string> {
   const { items } = await client.call("GET", "/v1/agents?limit=200");
   const able = items.filter(({ enabled }) => enabled);

@@ -1,4 +1,4 @@
-/** What a line that begins with a slash does. */
+/** The commands of a chat: lines that begin with a slash. */
 import { writeFileSync } from "node:fs";
 import type { Schemas } from "../../api/types.ts";
 import { badUsage, codeOf, Problem } from "../../core/errors.ts";
@@ -51,7 +51,7 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   },
 };
 
-/** @returns whether the line was a command. A path such as /etc/hosts is not one. */
+/** Runs a line as a command. @returns whether the line was a command. A path such as /etc/hosts is none. */
 export async function runCommand(state: ChatState, line: string): Promise<boolean> {
   const [, name, rest = ""] = /^\/([a-z]+)(?:\s+(.*))?$/s.exec(line) ?? [];
   if (name === undefined) return false;
@@ -105,7 +105,7 @@ async function attach(state: ChatState, words: string): Promise<string> {
   return `With the next message: ${state.attached.map(({ filename }) => oneLine(filename)).join(", ")}`;
 }
 
-/** The person's messages that count, the last first, and all that count. */
+/** The messages that were not withdrawn: all of them, and the person's own with the newest first. */
 async function messagesOf({ client, session }: ChatState): Promise<{ own: MessageView[]; all: MessageView[] }> {
   const { messages } = await client.call("GET", `${pathOf(session.id)}?limit=${MESSAGES}`);
   const all = messages.filter(({ withdrawn }) => !withdrawn);

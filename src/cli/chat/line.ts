@@ -1,4 +1,4 @@
-/** The line in which a person types, with what they typed before. Hidden while an agent writes; what is typed then waits. */
+/** The input line of a chat, with a history. It is hidden while the agent writes; lines typed meanwhile are queued. */
 
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,7 +12,7 @@ export type InputLine = ReturnType<typeof createInputLine>;
 const KEPT_LINES = 1_000;
 const historyPath = (): string => join(dirname(credentialsPath()), "chat-history.jsonl");
 
-/** @param words what Tab completes at the beginning of a line. */
+/** @param words the completions that Tab offers at the beginning of a line. */
 export function createInputLine(words: readonly string[]) {
   let shown = false;
   const out = process.stdout;
@@ -22,7 +22,7 @@ export function createInputLine(words: readonly string[]) {
       done();
     },
   });
-  // The interface breaks its line by the width of what it writes to.
+  // Node's readline wraps the line at the width of its output stream, so the gate reports the terminal's width.
   Object.defineProperties(gate, { columns: { get: () => out.columns }, isTTY: { value: true } });
   const history = readHistory();
   const terminal = createInterface({
@@ -85,7 +85,7 @@ export function createInputLine(words: readonly string[]) {
   });
 
   return {
-    /** The next line; undefined: the person leaves. @param draft text to start with. */
+    /** Asks for the next line. @returns undefined when the person leaves. @param draft text to start with. */
     next(prompt: string, draft?: string): Promise<string | undefined> {
       const waits = ahead.shift();
       if (waits !== undefined) {
@@ -101,11 +101,11 @@ export function createInputLine(words: readonly string[]) {
         if (draft !== undefined) terminal.write(draft);
       });
     },
-    /** Lines typed while none is asked for wait for their turn, but for those that this takes. */
+    /** Offers each line that is typed while none is asked for to `take`; lines that it does not take are queued. */
     onTyped(take: (line: string) => boolean): void {
       takeTyped = take;
     },
-    /** What Ctrl-C does while no line is asked for. */
+    /** Sets what Ctrl-C does while no line is asked for. */
     onInterrupt(handle: () => void): void {
       interrupt = handle;
     },
@@ -115,7 +115,10 @@ export function createInputLine(words: readonly string[]) {
   };
 }
 
-/** Lines that were typed, oldest first. One JSON text a line of the file, since a line may hold line ends. */
+/**
+ * The lines typed before, oldest first. The file has one JSON string per line, since a typed line may contain line
+ * breaks.
+ */
 function readHistory(): string[] {
   try {
     const lines = readFileSync(historyPath(), "utf8").trimEnd().split("\n");
@@ -131,6 +134,6 @@ function keep(line: string): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   } catch {
-    // If the file cannot be written there is no history; the chat continues.
+    // Without a writable file there is no history, but the chat continues.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Markdown as a terminal shows it, while it is being written: a growing line is shown as it arrives, and is drawn again
- * with its styles when it is whole.
+ * Shows Markdown in a terminal while it is being written. A line appears as it grows, and is redrawn with its styles
+ * when it is complete.
  */
 import { columns, isLive, paint, plain } from "../terminal/style.ts";
 
@@ -9,7 +9,7 @@ export type MarkdownStream = ReturnType<typeof createMarkdown>;
 const RULE_COLUMNS = 40;
 const TAB = "    ";
 
-/** @param write takes what goes to the terminal. Without one to draw on, the text goes out as it is. */
+/** @param write receives what goes to the terminal. Where lines cannot be redrawn, the text is written unstyled. */
 export function createMarkdown(write: (text: string) => void) {
   const live = isLive();
   const style = createLineStyle();
@@ -18,7 +18,7 @@ export function createMarkdown(write: (text: string) => void) {
     const width = columns();
     const rows = Math.max(1, Math.ceil(Bun.stringWidth(line) / width));
     const styled = style(line);
-    // The start of a line that is taller than the screen cannot be drawn again.
+    // A line that is taller than the screen cannot be redrawn from its start.
     if (styled === line || rows >= (process.stdout.rows || 24)) write("\n");
     else write(`${rows > 1 ? `\x1b[${rows - 1}A` : ""}\r\x1b[0J${styled}\n`);
     line = "";
@@ -35,20 +35,20 @@ export function createMarkdown(write: (text: string) => void) {
         write(next);
       }
     },
-    /** Finishes the line that is open. */
+    /** Finishes the incomplete last line. */
     end(): void {
       if (live && line !== "") finish();
     },
   };
 }
 
-/** A whole text at once. */
+/** Styles a complete text. */
 export function markdownLines(text: string): string[] {
   const style = createLineStyle();
   return plain(text).replaceAll("\t", TAB).split("\n").map(style);
 }
 
-/** Styles one line after the other; it remembers whether they are code. */
+/** Styles one line after the other, and remembers whether the lines are inside a code block. */
 function createLineStyle(): (line: string) => string {
   let fence: string | undefined;
   return (line) => {
@@ -75,7 +75,7 @@ function styled(line: string): string {
   return inline(line.replace(/^(\s*)[-*+](\s+)/, "$1•$2"));
 }
 
-/** Code first: nothing in it is a mark. */
+/** Code spans come first: characters inside them are no markup. */
 const inline = (text: string): string =>
   text
     .split(/(`[^`]+`)/)

@@ -1,4 +1,4 @@
-/** One turn for pipes: the agent's words on standard output and nothing else. */
+/** One turn for pipes: only the agent's words go to standard output. */
 
 import { INTERRUPTED } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";

@@ -1,4 +1,4 @@
-/** Calls that an agent's rules ask about, asked and answered between the lines of a chat. */
+/** Asks the person in a terminal chat about the tool calls that need approval. */
 import { isProblem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import type { Client } from "../server/client.ts";
@@ -6,7 +6,7 @@ import { oneLine, paint, plain } from "../terminal/style.ts";
 import type { InputLine } from "./line.ts";
 import type { Screen } from "./screen.ts";
 
-/** Shows the events, and asks about each call whose question waits. Only a clear answer counts. */
+/** Shows the events, and asks about each call that waits for approval. Only a clear yes or no counts as an answer. */
 export function withPermissions(client: Client, input: InputLine, screen: Screen): (event: SkepEvent) => void {
   let asking = Promise.resolve();
   return (event) => {
@@ -41,7 +41,7 @@ async function ask(client: Client, input: InputLine, screen: Screen, id: string)
       return;
     }
   } catch (error) {
-    // Somebody else was faster, or the chat has ended: what follows shows it.
+    // Somebody else answered first, or the chat has ended; the following events show which.
     if (!isProblem(error)) throw error;
     console.log(paint("dim", oneLine(error.detail)));
   }

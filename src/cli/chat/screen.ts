@@ -1,4 +1,4 @@
-/** What a chat's events look like: the reply as Markdown, thinking dim, a tool call on one line. */
+/** How the events of a chat look: the reply as Markdown, thinking dimmed, a tool call on one line. */
 
 import type { SkepEvent } from "../../core/events.ts";
 import { membersOf } from "../../core/is-object.ts";
@@ -11,7 +11,7 @@ export type Screen = ReturnType<typeof createScreen>;
 
 type Data = Record<string, unknown>;
 
-/** @param bare nothing but the agent's words: what a pipe wants. */
+/** @param bare show only the agent's words, for a pipe. */
 export function createScreen(bare = false) {
   const out = process.stdout;
   const live = isLive();
@@ -23,7 +23,7 @@ export function createScreen(bare = false) {
   let hasStatus = false;
   let endsLine = false;
 
-  /** A line that is there until something else is written. */
+  /** Shows a status line until something else is written. */
   const status = (text: string): void => {
     if (!live || bare) return;
     clearStatus();
@@ -49,7 +49,7 @@ export function createScreen(bare = false) {
     const now = [...calls.values()].at(-1);
     if (now !== undefined) status(`… ${now}`);
   };
-  /** Text of the agent from before the first event. */
+  /** Writes text of the agent that was said before the first event. */
   const say = (text: string): void => {
     clearStatus();
     if (open !== "text") close();
@@ -103,7 +103,7 @@ export function createScreen(bare = false) {
       if (kind === "output_withdrawn") line(paint("dim", "(the reply was interrupted and starts again)"));
       if (kind === "turn_ended") turnEnded(data);
     },
-    /** Leaves the cursor at the beginning of a line. */
+    /** Finishes, and leaves the cursor at the beginning of a line. */
     end(): void {
       close();
       clearStatus();

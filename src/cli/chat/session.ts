@@ -1,4 +1,4 @@
-/** A chat as the API shows it, as far as the terminal reads it, and following its turns. */
+/** The parts of a chat that the terminal reads from the API, and how its turns are followed. */
 import type { AnswerOf, RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
@@ -12,7 +12,6 @@ export type ChatDetailView = AnswerOf<"GET", `/v1/chat/sessions/${string}`>;
 
 export const pathOf = (id: string) => `/v1/chat/sessions/${id}` as const;
 
-/** How a turn ended. */
 export interface TurnEnd {
   status: "succeeded" | "failed" | "cancelled";
   error?: { code: string; message: string };
@@ -37,7 +36,10 @@ export async function say(
   return follow(client, session.id, reply.last_event_id, take, sent.message_id);
 }
 
-/** Follows from an event on until the turn of that message has ended; of any message when none is named. */
+/**
+ * Follows the chat's events after the id `after` until the turn of that message has ended, or any turn if none is
+ * named.
+ */
 export async function follow(
   client: Client,
   id: string,
@@ -62,7 +64,10 @@ export async function follow(
 
 const short = new Intl.NumberFormat("en", { notation: "compact" });
 
-/** `$0.0123 · 12 %`: what the chat has cost, and how full the model's window is; the tokens where that is unknown. */
+/**
+ * The chat's cost and how full the model's window is: `$0.0123 · 12 %`. Shows tokens where the window's size is
+ * unknown.
+ */
 export function meterOf(chat: ChatView): string {
   const { used, window } = chat.context;
   const cost = shortCostText(chat);

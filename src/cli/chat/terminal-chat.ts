@@ -1,4 +1,4 @@
-/** A chat at a terminal: a line is asked for, the reply is shown, and so on until the person leaves. */
+/** A chat at a terminal: asks for a line, shows the reply, and repeats this until the person leaves. */
 import { isProblem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { INTERRUPTED } from "../interrupt.ts";
@@ -13,13 +13,13 @@ import { withPermissions } from "./permissions.ts";
 import { createScreen, type Screen } from "./screen.ts";
 import { type ChatView, follow, meterOf, pathOf, say } from "./session.ts";
 
-/** What the commands of a chat change. */
+/** The state that the chat's commands change. */
 export interface ChatState {
   client: Client;
   session: ChatView;
-  /** For the next message. */
+  /** Files for the next message. */
   attached: Attached[];
-  /** Text put into the next line, to be edited. */
+  /** Text that the next input line starts with, to be edited. */
   draft: string | undefined;
   leaving: boolean;
 }
@@ -48,7 +48,7 @@ export async function terminalChat(client: Client, session: ChatView, attached: 
       console.log(paint("red", oneLine(error.detail)));
     }
   };
-  // A reply that waits is not over, so no line is asked for meanwhile.
+  // A reply that waits for its provider has not ended, so no line is asked for. This line is read nevertheless.
   input.onTyped((line) => {
     if (line.trim() !== TRY) return false;
     void tellFailure(() => runCommand(state, TRY));
@@ -88,7 +88,10 @@ async function reply(state: ChatState, message: string, input: InputLine): Promi
   }
 }
 
-/** Shows the events of a reply, asks what its rules ask about, and says what may be done while it waits for a provider. */
+/**
+ * Shows the events of a reply, asks about calls that need approval, and says what the person can do while the reply
+ * waits for its provider.
+ */
 function takes({ client, session }: ChatState, input: InputLine, screen: Screen): (event: SkepEvent) => void {
   const take = withPermissions(client, input, screen);
   return (event) => {
@@ -103,7 +106,7 @@ function takes({ client, session }: ChatState, input: InputLine, screen: Screen)
   };
 }
 
-/** Who answers; in a chat that continues also the last messages, and the reply that is being written. */
+/** Shows who answers. In a chat that continues, also shows the last messages and the reply that is being written. */
 async function begin(state: ChatState, input: InputLine): Promise<void> {
   const { client, session } = state;
   const { agent_id, model, title } = session;
@@ -125,7 +128,7 @@ async function begin(state: ChatState, input: InputLine): Promise<void> {
   await follow(client, session.id, reply.last_event_id, takes(state, input, screen)).finally(screen.end);
 }
 
-/** A chat in which nobody said anything is not kept. */
+/** Deletes the chat if nobody said anything in it. */
 async function leave({ client, session }: ChatState): Promise<void> {
   if (session.message_count === 0) await client.call("DELETE", `${pathOf(session.id)}?purge=true`).catch(() => {});
   else console.log(paint("dim", `Continue: skep chat ${session.agent_id} -c`));

@@ -1,4 +1,4 @@
-/** `skep eval`: lets agents try the tasks of a folder, and says how often they pass. */
+/** `skep eval`: lets agents try the tasks of a folder, and reports how often they pass. */
 import type { Command } from "commander";
 import type { AnswerOf, BodyOf } from "../../api/types.ts";
 import { badUsage, Problem } from "../../core/errors.ts";
@@ -105,7 +105,10 @@ async function start(folder: string, flags: EvalFlags): Promise<Answer> {
   return followEval(client, made.id, flags.json === true, minPass);
 }
 
-/** @throws Problem 413 what is too large to be sent, with what the tasks and the recording are of it. */
+/**
+ * Checks the size of the request. @throws Problem 413 with the sizes of the tasks and of the recording if it is too
+ * large.
+ */
 function assertFits(body: BodyOf<"POST", "/v1/evals">, folder: string): void {
   const sizeOf = (part: unknown) => Buffer.byteLength(JSON.stringify(part) ?? "");
   if (sizeOf(body) <= LIMITS.evalBytes) return;
@@ -126,7 +129,7 @@ const harnessesOf = (text: string): EvalHarness[] =>
     throw badUsage(`There is no harness ${name}; there are ${EVAL_HARNESSES.join(", ")}.`);
   });
 
-/** Says what happens until the eval has ended, then how it ended. Ctrl-C leaves; the eval continues. */
+/** Reports progress until the eval has ended, then its result. Ctrl-C leaves; the eval continues on the server. */
 export async function followEval(client: Client, id: string, quiet: boolean, minPass?: number): Promise<Answer> {
   const left = stopAtInterrupt();
   const state = () => client.call("GET", `/v1/evals/${id}`);

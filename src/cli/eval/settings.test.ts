@@ -1,8 +1,8 @@
-/** Settings of `task.toml`: followed, without effect, or refused with what to do. */
+/** Settings of `task.toml`: they are applied, have no effect, or are refused with what to do. */
 import { expect, test } from "bun:test";
 import { memoryOf, readSettings } from "./settings.ts";
 
-/** What is said of the file; "taken" where nothing is. */
+/** The error for the file; "taken" if there is none. */
 function verdictOn(text: string): string {
   try {
     readSettings(text, "t/task.toml");

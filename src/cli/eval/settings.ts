@@ -1,7 +1,7 @@
 /**
- * `task.toml` in Harbor's form, up to its version 1.4 (https://www.harborframework.com/docs/tasks). Every setting is one
- * that Skep follows, one that changes nothing here, or is refused with what to do: a setting that is passed over in
- * silence makes a figure that says something else than the task's author meant.
+ * `task.toml` in Harbor's format, up to its version 1.4 (https://www.harborframework.com/docs/tasks). Every setting is
+ * applied, has no effect here, or is refused with what to do. Silently ignoring a setting would give a score for
+ * another task than its author meant.
  */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -11,11 +11,11 @@ import { isObject } from "../../core/is-object.ts";
 
 const Seconds = (maximum: number) => t.Optional(t.Number({ exclusiveMinimum: 0, maximum }));
 
-/** Harbor's older way to write memory. */
+/** Harbor's older notation of memory sizes. */
 const SIZE = /^(\d{1,7})(\.\d{1,3})?([KMG])$/i;
 const MIB_OF: Readonly<Record<string, number>> = { K: 1 / 1_024, M: 1, G: 1_024 };
 
-/** MiB that the task needs. */
+/** Memory that the task needs, in MiB. */
 export function memoryOf({ environment }: Settings): number | undefined {
   const { memory_mb, memory = "" } = environment ?? {};
   const [, whole = "", part = "", unit = ""] = SIZE.exec(memory) ?? [];
@@ -43,7 +43,10 @@ const Settings = t.Object({
 });
 type Settings = Static<typeof Settings>;
 
-/** What becomes of a setting: taken, without effect on an attempt, or what to do about it. */
+/**
+ * What happens to a setting: it is applied (`taken`), has no effect on an attempt (`same`), or is refused by a function
+ * that says what to do.
+ */
 type Fate = "taken" | "same" | ((value: unknown) => string | undefined);
 
 const refuse =
@@ -55,7 +58,7 @@ const only =
   (value) =>
     value === expected ? undefined : advice;
 const noneOf = (advice: string): Fate => only(0, advice);
-/** An empty list or table asks for nothing. */
+/** Accepts an empty list or table, which asks for nothing. */
 const empty =
   (advice: string): Fate =>
   (value) =>
@@ -68,7 +71,7 @@ const VARIABLES = "Variables are not passed. Write them into the script, and rem
 const MULTI_STEP =
   "A task here is one instruction with one check. Make each step a task of its own, or leave the task out.";
 
-/** By section; "" is the top. `*`: whatever is below. */
+/** Settings by section; "" is the top level. `*` stands for any other name. */
 const FATES: Readonly<Record<string, Readonly<Record<string, Fate>>>> = {
   "": {
     version: "taken",
@@ -109,7 +112,7 @@ const FATES: Readonly<Record<string, Readonly<Record<string, Fate>>>> = {
     cpus: "taken",
     memory_mb: "taken",
     memory: "taken",
-    // The disk of a sandbox has no limit of its own.
+    // The disk of a sandbox has no size limit of its own.
     storage_mb: "same",
     storage: "same",
     gpus: noneOf("Sandboxes have no GPU. Leave the task out."),
@@ -131,7 +134,7 @@ const VERSIONS = /^1\.\d{1,3}$/;
 
 export const badTask = (detail: string) => new Problem(422, "bad_task", detail);
 
-/** @param path of the file, for what is wrong with it. @throws Problem 422 with the setting and what to do about it. */
+/** @param path path of the file, for error messages. @throws Problem 422 with the setting and what to do about it. */
 export function readSettings(text: string, path: string): Settings {
   let value: unknown;
   try {

@@ -1,4 +1,4 @@
-/** The ten tasks that the executable carries. */
+/** The ten tasks that are built into the executable. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { parse } from "yaml";

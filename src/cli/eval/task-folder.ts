@@ -1,5 +1,5 @@
 /**
- * Tasks as folders: `task.toml`, `instruction.md`, `environment/` (files that the agent begins with), `tests/test.sh` and
+ * Tasks as folders: `task.toml`, `instruction.md`, `environment/` (the agent's initial files), `tests/test.sh` and
  * `solution/solve.sh`.
  */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const PART_NAMES = ["workspace", "tests", "solution"] as const;
 const MOST_FILES = 200;
 const MOST_BYTES = 400_000;
 
-/** The task in the folder, or those in its folders, by name. @throws Problem 422 with what is wrong. */
+/** Reads the task in the folder, or the tasks in its subfolders, by name. @throws Problem 422 with what is wrong. */
 export function readTasks(folder: string): Task[] {
   const names = list(folder);
   if (names.includes(SETTINGS)) return [readTask(folder)];
@@ -82,13 +82,16 @@ function readTask(folder: string): Task {
   };
 }
 
-/** Files that describe images and services, which Harbor builds and starts. */
+/** Files that describe images and services. Harbor would build and start them; Skep does not. */
 const RECIPES = /^(Dockerfile|Containerfile|(docker-)?compose\.ya?ml|image\.def)$/i;
 
-/** Where Harbor's own harness puts a task's files and reads its reward; a test that writes 0 there may well end with 0. */
+/**
+ * Paths where Harbor's own harness puts a task's files and reads its reward. A script that reports failure only as a
+ * reward of 0 there may still exit with 0, which would count as passed here.
+ */
 const FOREIGN_PATHS = /\/logs\/verifier\b|(?<![\w.$})"'-])\/(tests|solution)\//;
 
-/** @throws Problem 422 for a script that Skep would run without what it relies on. */
+/** @throws Problem 422 for a script that uses paths of Harbor's harness, which do not exist here. */
 function assertOwnPaths({ path, content }: TaskFile, folder: string): void {
   if (!path.endsWith(".sh")) return;
   const found = FOREIGN_PATHS.exec(Buffer.from(content, "base64").toString())?.[0];
@@ -108,7 +111,7 @@ function textIn(path: string): string {
   }
 }
 
-/** Every file below a folder, links left out; none where there is no folder. */
+/** Every file below a folder, without symbolic links; empty if the folder does not exist. */
 function filesIn(folder: string): TaskFile[] {
   const files: TaskFile[] = [];
   let bytes = 0;
@@ -129,7 +132,7 @@ function filesIn(folder: string): TaskFile[] {
   return files;
 }
 
-/** Writes a task as a folder. @throws Problem 409 where there is one already. */
+/** Writes a task as a folder. @throws Problem 409 if the folder exists. */
 export function writeTask(folder: string, task: Task): void {
   if (lstatSync(folder, { throwIfNoEntry: false })) throw new Problem(409, "exists", `${folder} is there already.`);
   const put = (path: string, content: string | Uint8Array, mode = 0o644): void => {

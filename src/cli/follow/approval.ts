@@ -1,4 +1,4 @@
-/** Steps that wait for a person: the person who follows the run is asked, and only a clear yes or no is an answer. */
+/** Asks the person who follows a run about steps that wait for approval. Only a clear yes or no counts as an answer. */
 import { createInterface } from "node:readline/promises";
 import { isProblem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
@@ -15,7 +15,7 @@ interface ApprovalOptions {
   after(): void;
 }
 
-/** Asks one question after the other while the run continues. One that is answered elsewhere goes away. */
+/** Asks one question after the other while the run continues. A question that is answered elsewhere disappears. */
 export function createApprovals(client: Client, runId: string, options: ApprovalOptions): Follower {
   const open = new Map<string, string>();
   let asked: { step: string; stop: AbortController } | undefined;
@@ -25,7 +25,7 @@ export function createApprovals(client: Client, runId: string, options: Approval
     asked = { step, stop };
     open.delete(step);
     try {
-      // A run that is followed from its start shows questions that were answered long ago.
+      // Events from the run's start include questions that were answered long ago, so check that the step still waits.
       const { status } = await client.call("GET", `/v1/steps/${runId}/${encodeURIComponent(step)}`);
       if (status !== "waiting" || stop.signal.aborted) return;
       options.before();
@@ -33,7 +33,7 @@ export function createApprovals(client: Client, runId: string, options: Approval
       const answer = await question(step, message, meaning, AbortSignal.any([stop.signal, options.signal]));
       if (answer) await client.call("POST", `/v1/runs/${runId}/approve`, { step_id: step, ...answer });
     } catch (error) {
-      // Somebody else was faster, or the run was cancelled: what follows shows it.
+      // Somebody else answered first, or the run was cancelled; the following events show which.
       if (!isProblem(error)) throw error;
       process.stderr.write(`${plain(error.detail)}\n`);
     } finally {
@@ -77,7 +77,7 @@ interface PipelineStep {
   on_failure?: string | { goto: string };
 }
 
-/** What either answer leads to, by the pipeline; undefined when the pipeline cannot be read. */
+/** What a yes and a no lead to in the pipeline; undefined when the pipeline cannot be read. */
 async function meaningOf(client: Client, runId: string, step: string): Promise<Meaning | undefined> {
   try {
     const { pipeline_id } = await client.call("GET", `/v1/runs/${runId}`);
@@ -116,7 +116,7 @@ async function question(
   if (meaning) lines.push(`  yes  ${meaning.yes}`, `  no   ${meaning.no}`);
   process.stderr.write(`${lines.join("\n")}\n`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr, terminal: true });
-  // A terminal in raw mode sends no signal by itself.
+  // A terminal in raw mode does not turn Ctrl-C into a signal.
   terminal.on("SIGINT", () => process.emit("SIGINT"));
   try {
     for (let hint = ""; ; hint = "Answer y or n. ") {

@@ -1,9 +1,9 @@
-/** The changes of files that a tool call shows, as lines of a terminal. */
+/** The file changes that a tool call reports, as lines for a terminal. */
 import { paint, plain } from "../terminal/style.ts";
 
 const LINES = 40;
 
-/** @returns the unified diff in what a call gave, bounded; undefined where there is none. */
+/** @returns the unified diff in a call's output, cut to a maximum size; undefined if there is none. */
 export function callDiff(output: string): string | undefined {
   const lines = plain(output).split("\n");
   const begins = (at: number, sign: string): boolean => lines[at]?.startsWith(sign) ?? false;

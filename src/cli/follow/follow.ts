@@ -1,4 +1,7 @@
-/** Following a run: a live tree of its steps on a terminal, plain lines elsewhere, one JSON line per event when asked. */
+/**
+ * Follows a run: with a live tree of its steps on a terminal, plain lines elsewhere, one JSON line per event on
+ * request.
+ */
 import type { Schemas } from "../../api/types.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { isRunEnd } from "../../core/run-states.ts";
@@ -18,7 +21,7 @@ export type RunView = Schemas["Run"];
 interface FollowOptions {
   /** One JSON line per event instead of words. */
   json: boolean;
-  /** Whether what agents write is shown; unset: not beside a live tree, which shows their last line. */
+  /** Whether to show what agents write. Unset: only without a live tree, which already shows each agent's last line. */
   text?: boolean | undefined;
 }
 
@@ -29,7 +32,7 @@ export const hasEnded = (run: Pick<RunView, "status">): boolean => isRunEnd(run.
 /** Exit code by outcome: 0 succeeded, 1 failed, 3 cancelled. */
 export const exitCodeOf = (status: string): number => (status === "succeeded" ? 0 : status === "cancelled" ? 3 : 1);
 
-/** How a kind of output takes events. */
+/** A form of output that receives events. */
 export interface Follower {
   take(event: SkepEvent): void;
   end(): void;

@@ -17,7 +17,7 @@ const short = (value: unknown): string => {
 };
 
 export function createPlainLines(client: Client, runId: string, text: boolean, signal: AbortSignal): Follower {
-  /** Whether the last line written is unfinished. */
+  /** Whether the last line on the screen has no line break yet. */
   let open = false;
   const endLine = () => {
     if (open) process.stdout.write("\n");
@@ -45,7 +45,7 @@ export function createPlainLines(client: Client, runId: string, text: boolean, s
   };
 }
 
-/** An event in one line, or undefined for those that are not shown. */
+/** Formats an event as one line; undefined for events that are not shown. */
 function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefined {
   const d: Record<string, unknown> = data;
   const who = `${step_id ?? agent_id ?? ""}${typeof d["index"] === "number" ? `[${d["index"]}]` : ""}`;
@@ -71,12 +71,12 @@ function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefine
     case "budget_warning":
     case "budget_exceeded":
     case "activity":
-      // Whole: what a run waits for, and until when, stands at the end of a title.
+      // The title is not cut: what the run waits for, and until when, is at its end.
       return paint("dim", `  ${typeof d["title"] === "string" ? localizeTimes(oneLine(d["title"])) : short(d)}`);
     case "permission_requested":
       return `? ${who}: ${oneLine(String(d["message"] ?? ""))}\n  answer with: skep approvals allow ${d["request_id"]}, or deny`;
     case "approval_requested":
-      // A person at this terminal is asked in full.
+      // The person at this terminal is asked the question in full.
       return hasPerson() ? undefined : `? ${who}: ${plain(String(d["message"] ?? ""))}`;
     case "approval_resolved":
       return `${d["approved"] ? "✔" : "✘"} ${who}: ${d["approved"] ? "yes" : "no"}${d["comment"] ? `, ${oneLine(String(d["comment"]))}` : ""}`;

@@ -1,4 +1,4 @@
-/** What a run that has ended is said to have given, and how its steps are listed. */
+/** The report of an ended run: its outputs, and the list of its steps. */
 import { expect, test } from "bun:test";
 import { notFound } from "../../core/errors.ts";
 import { partsBelow } from "../resource/runs.ts";

@@ -1,4 +1,4 @@
-/** The end of a run in words: the result, where it is, what it cost, and which commands come next. */
+/** The report at the end of a run: its result, where the files are, what it cost, and which commands come next. */
 import { join } from "node:path";
 import { isProblem } from "../../core/errors.ts";
 import { statusStyle } from "../resource/words.ts";
@@ -13,7 +13,7 @@ const indented = (text: string, by: number): string => text.trimEnd().replaceAll
 const isEmpty = (value: unknown): boolean =>
   value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
 
-/** What a step gave: each output on a line, without those that are empty. */
+/** The outputs of a step, one per line, without empty ones. */
 function outputLines(step: string, outputs: unknown): string[] {
   if (outputs === null || typeof outputs !== "object" || Array.isArray(outputs))
     return [`  ${step}: ${indented(shown(outputs), 4)}`];
@@ -24,11 +24,11 @@ function outputLines(step: string, outputs: unknown): string[] {
   return [`  ${step}:`, ...given.map(([name, value]) => `    ${name}: ${indented(shown(value), 6)}`)];
 }
 
-/** A run that somebody stopped following. @param ownServer whether its server ends with this command. */
+/** Says that the person left the run. @param ownServer whether this command's own server ends with it. */
 const leftText = ({ id, status }: RunView, ownServer: boolean): string =>
   `left ${id} ${status}; ${ownServer ? "it continues when a server starts on this data folder" : "it continues"}`;
 
-/** @param client knows where the work is, if that is on this machine. */
+/** @param client knows the data folder if the server runs on this machine. */
 export function reportLines(run: RunView, client?: Pick<Client, "data">): string[] {
   const status = paint(statusStyle(run.status), run.status);
   if (!hasEnded(run))
@@ -46,14 +46,14 @@ export function reportLines(run: RunView, client?: Pick<Client, "data">): string
   ];
 }
 
-/** Where the files are, on a server whose data folder is at hand. */
+/** Where the files are, if the server's data folder is on this machine. */
 function placeOf({ id, branch, project_id }: RunView, data: string | undefined): string[] {
   if (data === undefined) return [];
   if (project_id === null) return [`  folder: ${join(data, "workspaces", id)}`];
   return branch ? [`  repository: ${join(data, "projects", project_id, "git")}`] : [];
 }
 
-/** After following: the end with the commands that come next, or that it was left. */
+/** What to print after following: the run's end with the commands that come next, or that the person left it. */
 export async function followedLines(
   run: RunView,
   client: Pick<Client, "call" | "data">,
@@ -63,14 +63,14 @@ export async function followedLines(
   return [...reportLines(run, client), ...nextLines(run, client.data, await hasWork(run, client))];
 }
 
-/** Whether a run changed files of its project: not where it has no branch yet; true where that cannot be learned. */
+/** Whether a run changed files of its project. False if it has no branch yet; true if that cannot be determined. */
 async function hasWork({ id, branch, project_id }: RunView, client: Pick<Client, "call">): Promise<boolean> {
   if (!branch || project_id === null) return false;
   const changed = client.call("GET", `/v1/runs/${id}/diff?limit=1`);
   return changed.then(({ stats }) => stats.files > 0).catch((error) => !(isProblem(error) && error.status === 404));
 }
 
-/** Commands that come next: to see the work, to take it over, to continue. */
+/** The commands that come next: see the work, take it over, continue it. */
 function nextLines(run: RunView, data: string | undefined, hasWork: boolean): string[] {
   const { id, status, branch, project_id } = run;
   const next: string[] = status === "succeeded" ? [] : [`skep restart ${id}`];

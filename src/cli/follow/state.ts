@@ -1,4 +1,4 @@
-/** A run as its events describe it: what each step does now. Pure: the same events make the same state. */
+/** The state of a run, computed from its events: what each step does now. Pure: the same events give the same state. */
 
 import type { SkepEvent } from "../../core/events.ts";
 import { membersOf } from "../../core/is-object.ts";
@@ -6,18 +6,18 @@ import type { Cost } from "../terminal/table.ts";
 
 export interface StepView extends Cost {
   name: string;
-  /** Position in a `for_each`; undefined for the step itself. */
+  /** Position of the item in a `for_each`; undefined for the step itself. */
   index?: number | undefined;
-  /** Who or what does it, as people read it. */
+  /** Who does the step, as people read it: an agent, a person or a command. */
   by: string;
   status: string;
   attempt: number;
   /** Unix milliseconds. */
   startedAt?: number | undefined;
   endedAt?: number | undefined;
-  /** The tool call that runs now, e.g. `bash npm test`. */
+  /** The tool call that is running, e.g. `bash npm test`. */
   call?: string | undefined;
-  /** The last line that its agent wrote. */
+  /** The last line that the step's agent wrote. */
   says: string;
   error?: string | undefined;
 }
@@ -28,18 +28,18 @@ interface Question {
 }
 
 export interface RunState extends Cost {
-  /** In the order of the run; items of a `for_each` follow their step. */
+  /** Steps in the order of the run; the items of a `for_each` follow their step. */
   steps: StepView[];
   tokens: number;
   startedAt?: number | undefined;
   endedAt?: number | undefined;
-  /** The latest notice: a budget, an engine that does not answer. */
+  /** The latest notice, for example about a budget or an engine that does not answer. */
   notice?: string | undefined;
   /** Steps that wait for a person. */
   questions: Map<string, Question>;
 }
 
-/** The fields of a step of GET /v1/steps that are used here. */
+/** The fields of GET /v1/steps that are used here. */
 interface StepRow {
   step_id: string;
   index: number | null;
@@ -55,7 +55,7 @@ export function initialState(rows: readonly StepRow[]): RunState {
   return { steps, cost_usd: 0, calls_without_price: 0, tokens: 0, questions: new Map() };
 }
 
-/** A command has no agent, though it runs in the sandbox of one. */
+/** A command step has no agent, though it runs in an agent's sandbox. */
 const byOf = ({ kind, agent_id }: StepRow): string => (kind === "command" ? "a command" : (agent_id ?? "a person"));
 
 const emptyStep = (name: string, by: string, index?: number): StepView => ({
@@ -71,7 +71,7 @@ const emptyStep = (name: string, by: string, index?: number): StepView => ({
 
 /** Applies events to a state, one after the other. */
 export function createReducer(state: RunState): (event: SkepEvent) => void {
-  /** Events of an item name its session alone. */
+  /** Items of a `for_each` by their session: their events name only the session. */
   const sessions = new Map<string, StepView>();
   const stepOf = (name: string, index: number | undefined, by: string): StepView => {
     const found = state.steps.find((step) => step.name === name && step.index === index);
@@ -131,7 +131,7 @@ function stepChanged(state: RunState, step: StepView, kind: string, data: Record
   }
   switch (kind) {
     case "step_queued":
-      // Again after a step back or a retry: what it showed is over.
+      // The step runs again after a step back or a retry, so discard what its last attempt showed.
       Object.assign(step, { status: "queued", startedAt: undefined, endedAt: undefined, error: undefined, says: "" });
       step.attempt = Number(data["attempt"] ?? step.attempt);
       return;
@@ -164,17 +164,17 @@ function stepChanged(state: RunState, step: StepView, kind: string, data: Record
   }
 }
 
-/** Longer lines are not remembered: a model may write without end. */
+/** Longer lines are cut: a model may write without line breaks. */
 const LINE_CHARACTERS = 1_000;
 
-/** The text after the last line end that is followed by something. */
+/** The last line that is not empty so far. */
 function lastLine(text: string): string {
   const lines = text.split("\n");
   const last = lines.at(-1)!;
   return (last.trim() === "" && lines.length > 1 ? `${lines.at(-2)}\n` : last).slice(-LINE_CHARACTERS);
 }
 
-/** The input of a tool call on one line: its only text, or all of it as JSON. */
+/** The input of a tool call on one line: its only text member, or all of it as JSON. */
 export function inputText(input: unknown): string {
   if (typeof input === "string") return input;
   if (typeof input !== "object" || input === null) return "";

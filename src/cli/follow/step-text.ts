@@ -1,8 +1,8 @@
-/** What agents write, in whole lines under the names of their steps, above a live tree. */
+/** Shows what agents write above a live tree: whole lines, under the names of their steps. */
 import { paint, plain } from "../terminal/style.ts";
 import type { Follower } from "./follow.ts";
 
-/** A line that does not end is written after this many characters. */
+/** A line is written after this many characters even if it has not ended. */
 const LINE_CHARACTERS = 4_000;
 
 export function createStepText(write: (text: string) => void): Follower {

@@ -1,4 +1,7 @@
-/** A followed run at a real terminal of 80 and of 120 columns, screens kept beside this file, and where there is none. */
+/**
+ * A followed run on a real terminal of 80 and of 120 columns, compared with screens beside this file, and without a
+ * terminal.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -52,7 +55,7 @@ const follow = (columns: number, env: Record<string, string> = {}, ...more: stri
   open(["run", "bell", "Ring the bell", "--follow", ...more], { columns, env });
 const fixture = (name: string) => join(import.meta.dir, `fixtures/${name}.txt`);
 
-/** The screen without what differs from run to run: ids, places, times. */
+/** The screen without what differs between runs: ids, places, times. */
 const steady = (terminal: TestTerminal): string =>
   terminal
     .text()

@@ -1,4 +1,6 @@
-/** The steps of a run as lines for a terminal: one each, more only for what is at work, no wider and no higher than it. */
+/**
+ * The steps of a run as lines for a terminal: one line per step, more only for active ones, within the terminal's size.
+ */
 import { fit, oneLine, padEnd, padStart, paint, plain, type Style } from "../terminal/style.ts";
 import { type Cost, localizeTimes, shortCostText, spanText } from "../terminal/table.ts";
 import type { RunState, StepView } from "./state.ts";
@@ -21,18 +23,18 @@ const MARKS: Readonly<Record<string, Mark>> = {
 
 interface TreeSize {
   width: number;
-  /** Lines that may be used; when there are more, finished steps are folded into one. */
+  /** Lines that may be used. If the tree has more, finished steps are folded into one line. */
   height: number;
   /** Unix milliseconds. */
   now: number;
 }
 
-/** Columns of time and cost at the end of a line. */
+/** Widths of the time and cost columns at the end of a line. */
 const TIME = 8;
 const COST = 9;
 const NAME_MAX = 24;
 
-/** The tree, and a last line that sums it up. */
+/** The tree and a summary line. */
 export function treeLines(state: RunState, { width, height, now }: TreeSize): string[] {
   const shown = state.steps.filter((step) => isShown(step, state.steps));
   const nameWidth = Math.min(NAME_MAX, Math.max(8, ...shown.map((step) => Bun.stringWidth(labelOf(step)))));
@@ -42,7 +44,7 @@ export function treeLines(state: RunState, { width, height, now }: TreeSize): st
   return [...folded(groups, height - notice.length - 1, width), ...notice, sum];
 }
 
-/** Items are shown while they work or when they failed; those that are done are counted at their step. */
+/** Items are shown while they run or when they failed; finished ones are only counted at their step. */
 function isShown(step: StepView, all: readonly StepView[]): boolean {
   if (step.index === undefined) return true;
   const parent = all.find(({ name, index }) => name === step.name && index === undefined);
@@ -79,7 +81,7 @@ function stepLines(
 const itemsOf = (step: StepView, all: readonly StepView[]): StepView[] =>
   step.index === undefined ? all.filter(({ name, index }) => name === step.name && index !== undefined) : [];
 
-/** Beside the name: who does it, and how far it is. */
+/** The text beside a step's name: who does it, and how far it is. */
 function aboutOf(step: StepView, all: readonly StepView[]): string {
   const items = itemsOf(step, all);
   const done = items.filter(({ status }) => status === "succeeded").length;
@@ -93,7 +95,7 @@ function aboutOf(step: StepView, all: readonly StepView[]): string {
     .join(", ");
 }
 
-/** Below the name: what it does now, or why it failed. A step that is done has nothing below it. */
+/** The text below a step's name: what it does now, or why it failed. A finished step has none. */
 function belowOf(step: StepView): string[] {
   if (step.error) return [oneLine(step.error)];
   if (step.status !== "running") return [];
@@ -106,7 +108,7 @@ interface Group {
   lines: string[];
 }
 
-/** Leaves out what does not fit: first steps that are done, then those not started, then the end. */
+/** Leaves out what does not fit: first finished steps, then those not started, then the end. */
 function folded(groups: readonly Group[], height: number, width: number): string[] {
   const all = groups.flatMap(({ lines }) => lines);
   if (all.length <= height) return all;

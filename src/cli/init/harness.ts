@@ -1,4 +1,4 @@
-/** Which program drives agents: Skep's own loop, or an external agent that the user has already. */
+/** Chooses the program that drives agents: Skep's own loop, or an external agent that the user already has. */
 import { badUsage, isProblem } from "../../core/errors.ts";
 import { HARNESS_NAMES, type HarnessName } from "../../core/harness-names.ts";
 import { SCRIPTED } from "../model-choice.ts";
@@ -6,7 +6,7 @@ import type { Client } from "../server/client.ts";
 import { choose, hasPerson } from "../terminal/ask.ts";
 import type { InitFlags } from "./init.ts";
 
-/** Names of their programs on the user's machine. */
+/** Names of the external agents' programs on the user's machine. */
 const PROGRAMS: Readonly<Record<HarnessName, string>> = {
   opencode: "opencode",
   codex: "codex",
@@ -17,7 +17,7 @@ const PROGRAMS: Readonly<Record<HarnessName, string>> = {
 };
 const PROMPT = "You write code in this repository, with tests, and say in the end what you changed.";
 
-/** @throws Problem 422 `bad_usage` for a name that is none. */
+/** @throws Problem 422 `bad_usage` for an unknown name. */
 export function harnessFlag({ harness }: Pick<InitFlags, "harness">): HarnessName | "builtin" | undefined {
   if (harness === undefined || harness === "builtin") return harness;
   const found = HARNESS_NAMES.find((name) => name === harness);
@@ -26,7 +26,7 @@ export function harnessFlag({ harness }: Pick<InitFlags, "harness">): HarnessNam
   throw badUsage(`--harness: there is no ${harness}. There are: ${names}.`);
 }
 
-/** Makes an agent that the chosen program drives. @returns its id; undefined for the built-in loop alone. */
+/** Creates an agent that the chosen program drives. @returns the agent's id; undefined for the built-in loop. */
 export async function setUpHarness(
   client: Client,
   flags: InitFlags,

@@ -14,7 +14,7 @@ const KEY = "sk-canary-0123456789abcdef";
 const tool = (name: string, input: Record<string, unknown>) =>
   reply({ toolCalls: [{ id: `call_${name}`, name, input }] });
 const complete = (outputs: Record<string, unknown>) => tool("complete", { outputs, summary: "Done." });
-/** What the pipeline hello asks for, step by step. */
+/** The model's replies for the pipeline hello, step by step. */
 const HELLO = [
   complete({ summary: "A bell." }),
   tool("write", { path: "HELLO.md", content: "# Hello\n" }),
@@ -213,7 +213,7 @@ describe("skep init at a terminal", () => {
     await terminal.shows(/Address of the server \[http:\/\/127\.0\.0\.1:8080\/v1\]:/);
     terminal.type(`127.0.0.1:${strict.port}/v1\r`);
     await terminal.shows(/begins with http:\/\/ or https:\/\/[\s\S]*Is it http:\/\/127[\s\S]*Address of the server/);
-    // A typing error: nothing answers there.
+    // A mistyped address where nothing answers.
     terminal.type("http://127.0.0.1:9/v1\r");
     await terminal.shows(/Address of the server \[http:\/\/127\.0\.0\.1:9\/v1\]:/);
     terminal.type(`http://127.0.0.1:${strict.port}/v1\r`);

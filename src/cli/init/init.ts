@@ -1,6 +1,6 @@
 /**
- * `skep init`: from nothing to a finished run with a model of one's own: finds or starts the server, sets up a provider,
- * chooses a model, adds the repository you are in, runs hello. Each answer is a flag, too.
+ * `skep init`: from nothing to a finished run with the user's own model. It finds or starts a server, sets up a
+ * provider, chooses a model, adds the current repository and runs `hello`. Each answer can be given as a flag.
  */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
@@ -33,7 +33,7 @@ export interface InitFlags extends ServerFlags {
   model?: string;
   /** `builtin`, or the name of an external agent. */
   harness?: string;
-  /** A path; false for none; unset: the repository you are in. */
+  /** Path of a repository; false: add none; unset: the repository of the current folder. */
   project?: string | boolean;
   run: boolean;
   keep?: boolean;
@@ -61,7 +61,7 @@ export function initCommand(program: Command, exit: (code: number) => void): voi
 
 interface Joined {
   client: Client;
-  /** Data folder and end of a server that is this command's own. */
+  /** Data folder of a server that this command started, and how to stop it. */
   own?: { data: string; stop(): Promise<void> };
 }
 
@@ -86,7 +86,7 @@ async function init(flags: InitFlags): Promise<number> {
   }
 }
 
-/** The agent and the project. The model is stored by then, and a person who leaves at one of these questions reads that. */
+/** Sets up the agent and the project. If the person stops here, the error says that the model is already stored. */
 async function setUpRest(client: Client, flags: InitFlags, model: string, say: (text: string) => void) {
   try {
     const agent = await setUpHarness(client, flags, model, say);
@@ -97,7 +97,7 @@ async function setUpRest(client: Client, flags: InitFlags, model: string, say: (
   }
 }
 
-/** The running server, or one of this command's own. */
+/** Connects to the running server, or starts one for this command. */
 async function joinOrStart(flags: InitFlags): Promise<Joined> {
   try {
     return { client: await connect(flags) };
@@ -112,11 +112,14 @@ async function joinOrStart(flags: InitFlags): Promise<Joined> {
   return { client, own: { data, stop: started.stop } };
 }
 
-/** The flag's or variable's folder, else ./data if it is a data folder of this user's, else one in the user's home, not in a repository. */
+/**
+ * The folder of the flag or variable; else ./data if it is a private data folder of this user; else a folder in the
+ * user's home, outside any repository.
+ */
 function dataFolder({ data }: InitFlags): string {
   const given = data ?? process.env["DATA"];
   if (given) return resolve(given);
-  // A cloned repository can hold a data folder, too: one with providers of its own, which would get the keys.
+  // A cloned repository can contain a data folder with its own providers, which would then receive the keys.
   if (isPrivate(resolve("data"), "folder") && existsSync("data/skep.db")) return resolve("data");
   return join(process.env["XDG_DATA_HOME"] || join(homedir(), ".local", "share"), "skep");
 }
@@ -140,7 +143,7 @@ async function firstRun(
   return { view, interrupted: interrupt.asked };
 }
 
-/** Waits without showing anything. */
+/** Waits for the end of a run without showing anything. */
 async function waitForEnd(client: Client, id: string, signal: AbortSignal): Promise<RunView> {
   for await (const _ of client.events(`/v1/events/stream?run_id=${id}`, signal));
   return client.call("GET", `/v1/runs/${id}`);
@@ -173,7 +176,7 @@ async function isToStay({ keep, yes }: InitFlags): Promise<boolean> {
   try {
     return await confirm("Leave the server running here?", true);
   } catch (error) {
-    // Ctrl-C here is a no: all is done, and the exit code is the run's.
+    // Ctrl-C at this question means no: all is done, and the exit code is that of the run.
     if (isStopped(error)) return false;
     throw error;
   }

@@ -1,4 +1,4 @@
-/** The provider and the model of a first set-up: found or asked for, tried before anything is stored. */
+/** The provider and model of the first set-up: found or asked for, and tried before anything is stored. */
 import type { AnswerOf, RowOf } from "../../api/types.ts";
 import { badUsage, isProblem, Problem } from "../../core/errors.ts";
 import { preferred, SCRIPTED } from "../model-choice.ts";
@@ -13,14 +13,17 @@ type Say = (text: string) => void;
 
 const PATH = "/v1/settings/providers";
 const pathOf = (id: string) => `${PATH}/${encodeURIComponent(id)}` as const;
-/** Servers of this machine that are looked for without being named. */
+/** Servers on this machine that are tried without being named. */
 const LOCAL = ["ollama", "lmstudio"];
-/** Servers of the user's own: these may need no key, and their address may change. */
+/** Servers that users run themselves: these may need no key, and their address may change. */
 const KEYLESS = /^(ollama|lmstudio|vllm|custom-.*)$/;
-/** Of a long list of models. */
+/** How many models of a long list are shown. */
 const MODELS_SHOWN = 12;
 
-/** Sets the instance's default model. @returns it; the scripted one, which is not stored, when no other was chosen. */
+/**
+ * Sets the instance's default model. @returns the model. If none was chosen, it is the scripted one, which is not
+ * stored.
+ */
 export async function setUpModel(client: Client, flags: InitFlags, say: Say): Promise<string> {
   const { items } = await client.call("GET", `${PATH}?limit=200`);
   const id = flags.provider ?? flags.model?.split("/")[0] ?? (await chooseProvider(client, items, flags));
@@ -46,7 +49,7 @@ export async function setUpModel(client: Client, flags: InitFlags, say: Say): Pr
   return model;
 }
 
-/** The window that a server of one's own really serves; a model that is not loaded is loaded for it. */
+/** Says which context window the user's own server really serves. A model that is not loaded is loaded to find out. */
 async function sayWindow(client: Client, model: string, say: Say): Promise<void> {
   if (!KEYLESS.test(model.split("/")[0] ?? "")) return;
   const { context_window, advice } = await client.call("POST", "/v1/settings/models/window", { model });
@@ -54,7 +57,7 @@ async function sayWindow(client: Client, model: string, say: Say): Promise<void>
   else if (context_window !== null) say(`Window      ${context_window.toLocaleString("en-US")} tokens`);
 }
 
-/** Takes a server that already answers when there is nobody to ask. */
+/** Chooses a provider. With nobody to ask, it takes the first one that already answers. */
 async function chooseProvider(
   client: Client,
   items: readonly ProviderView[],
@@ -82,7 +85,7 @@ async function chooseProvider(
   ]);
 }
 
-/** Tries a connection; what the server says of a wrong key or address is a failed try, too. */
+/** Tries a connection. A wrong key or address that the server refuses with 422 counts as a failed try. */
 async function tryOut(client: Client, id: string, body: { api_key?: string; base_url?: string }): Promise<Tried> {
   try {
     return await client.call("POST", `${pathOf(id)}/test`, body);
@@ -97,12 +100,12 @@ type Tried = Pick<TestView, "ok" | "error" | "key_refused" | "models">;
 
 interface Connection {
   models: TestView["models"];
-  /** What is not stored yet. */
+  /** A new address that is not stored yet, and below it a new key. */
   address?: string | undefined;
   key?: string | undefined;
 }
 
-/** Tries the connection until it answers, and asks again for what was wrong with it. Stores nothing. */
+/** Tries the connection until it answers, and asks again for the key or address that was wrong. Stores nothing. */
 async function connectTo(
   client: Client,
   { id, name, configured, base_url }: Pick<ProviderView, "id" | "name" | "configured" | "base_url">,
@@ -144,7 +147,7 @@ function wrongKey(key: string): string | undefined {
   return "A key is one word of letters, digits and signs, without spaces. Copy it again.";
 }
 
-/** An address that people give for a server of their own, where they run one more often than elsewhere. */
+/** The suggested address of a user's own server. */
 const USUAL_ADDRESS = "http://127.0.0.1:8080/v1";
 
 async function askAddress(preferred = USUAL_ADDRESS): Promise<string> {

@@ -1,4 +1,4 @@
-/** The repository you are in, as a project of the server. */
+/** Adds the repository of the current folder as a project of the server. */
 
 import { basename, resolve } from "node:path";
 import type { RowOf } from "../../api/types.ts";
@@ -15,7 +15,10 @@ type Project = RowOf<"/v1/projects">;
 
 const PROJECTS = 1_000;
 
-/** @returns the project's name, or undefined when there is none. A repository that cannot be added is reported, not a failure. */
+/**
+ * @returns the project's name, or undefined when there is none. If the repository cannot be added, that is reported but
+ * is no error.
+ */
 export async function addRepository(
   client: Client,
   flags: InitFlags,
@@ -48,7 +51,9 @@ export async function addRepository(
   }
 }
 
-/** The path if the server may clone from it, else the address that the repository was cloned from. */
+/**
+ * Creates the project from the local path. If the server may not clone from it, uses the repository's origin instead.
+ */
 async function create(client: Client, name: string, root: string, origin: string | undefined): Promise<Project> {
   try {
     return await client.ask<Project>("POST", projects.path, { name, repository: root });

@@ -1,6 +1,6 @@
 /**
- * Standard input whose end is held back until every request before it is answered: the library would leave
- * them unanswered, and `echo … | skep mcp` would print nothing.
+ * Passes standard input on, but holds back its end until every request is answered. Otherwise the library would leave
+ * requests unanswered, and `echo … | skep mcp` would print nothing.
  */
 
 import { PassThrough, type Readable, Transform, type Writable } from "node:stream";
@@ -11,7 +11,7 @@ import { createLineSplitter } from "../../core/line-splitter.ts";
 interface AnsweringInput {
   input: Readable;
   output: Writable;
-  /** The input has ended, and every request is answered. */
+  /** Resolves when the input has ended and every request is answered. */
   ended: Promise<void>;
 }
 
@@ -53,12 +53,12 @@ export function answeringInput(stdin: Readable, stdout: Writable): AnsweringInpu
   return { input, output, ended };
 }
 
-/** Tells the id of each message that has one, and whether it is an answer. */
+/** Reports the id of each message that has one, and whether the message is an answer. */
 function byLine(report: (id: unknown, isAnswer: boolean) => unknown): (chunk: Uint8Array) => void {
   return createLineSplitter({
     maxBytes: LIMITS.mcpMessageBytes,
     onLine({ text }) {
-      // What is no message the library reports.
+      // The library reports lines that are no messages.
       const { id, method } = readMembers(text);
       if (id !== undefined) report(id, method === undefined);
     },

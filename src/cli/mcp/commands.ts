@@ -1,4 +1,7 @@
-/** `skep mcp`: this server as a tool server on standard input and output; `skep mcp VERB …`: the tool servers that it uses. */
+/**
+ * `skep mcp` serves this server as a tool server on standard input and output. `skep mcp VERB …` manages the tool
+ * servers that the server uses.
+ */
 import type { Command } from "commander";
 import { serveFolder } from "../graph.ts";
 import { verbCommand } from "../resource/command.ts";

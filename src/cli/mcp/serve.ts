@@ -1,4 +1,7 @@
-/** `skep mcp` on standard input and output: a running server, or the code graph of a folder, for an editor's assistant. */
+/**
+ * `skep mcp` on standard input and output: connects an editor's assistant to a running server, or to a folder's code
+ * graph.
+ */
 
 import type * as Library from "@modelcontextprotocol/server";
 import { Problem } from "../../core/errors.ts";
@@ -9,7 +12,7 @@ import { tokenFor } from "../server/credentials.ts";
 import { locate, type ServerFlags } from "../server/locate.ts";
 import { answeringInput } from "./answering-input.ts";
 
-/** Serves until the input ends and everything is answered. */
+/** Serves until the input has ended and every request is answered. */
 async function serve(build: (library: typeof Library) => Library.Server): Promise<void> {
   const library = await import("@modelcontextprotocol/server");
   const { serveStdio, StdioServerTransport } = await import("@modelcontextprotocol/server/stdio");
@@ -19,7 +22,7 @@ async function serve(build: (library: typeof Library) => Library.Server): Promis
   await handle.close();
 }
 
-/** @param tool answers one of the tools as text; what it throws is the call's failure, which the model reads. */
+/** @param tool runs a tool and returns text. If it throws, the call fails, and the model reads the error. */
 export const serveGraph = (tool: (name: string, args: Record<string, unknown>) => Promise<string>): Promise<void> =>
   serve((library) => {
     const server = new library.Server({ name: "skep", version: BUILD.version }, { capabilities: { tools: {} } });
@@ -52,10 +55,10 @@ const PASSED_ON = [
   "prompts/list",
   "prompts/get",
 ] as const;
-/** Longer than any tool of a server takes. */
+/** Longer than any tool of a server may take. */
 const TIMEOUT_MS = 600_000;
 
-/** Passes everything on to the server that these flags mean. @throws Problem when it refuses the connection. */
+/** Forwards everything to the server that the flags name. @throws Problem when the server refuses the connection. */
 export async function serveServer(flags: ServerFlags): Promise<void> {
   const { url } = await locate(flags);
   const token = tokenFor(url);

@@ -1,4 +1,4 @@
-/** The tool servers of a server: listed, added, imported, approved, granted, followed. */
+/** Commands for tool servers: list, add, import, approve, grant, follow the log. */
 
 import type { AnswerOf, BodyOf, RowOf } from "../../api/types.ts";
 import { badUsage, Problem } from "../../core/errors.ts";
@@ -167,7 +167,7 @@ const approve = actOnOne("approve", "approve tools that are new or changed; all 
     const now = await client.call("GET", path);
     const named = args.length > 0 ? args : waiting(now).map(({ name }) => name);
     if (named.length === 0) return { json: now, text: `${now["id"]}: no tool waits for approval` };
-    // As they are at this moment: one that changes in between is refused.
+    // Send the tools' hashes: the server refuses a tool that has changed meanwhile.
     const tools = named.map((name) => ({
       name,
       hash: now["tools"].find((tool) => tool["name"] === name)?.hash,
@@ -233,7 +233,7 @@ const logs = actOnOne("logs", "what a tool server prints, and what happened to i
   },
 });
 
-/** A frame of the log has a time as events do, and a stream and a text of its own. */
+/** A line of a tool server's log has a time, as events have, and its own fields `stream` and `text`. */
 const logText = (line: SkepEvent): string =>
   `${paint("dim", new Date(line.at).toTimeString().slice(0, 8))} ${paint("cyan", textIn(line, "stream") ?? "")} ${textIn(line, "text")}`;
 

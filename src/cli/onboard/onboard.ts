@@ -1,4 +1,7 @@
-/** `skep onboard`: interviewers ask what to build and make a project of it, in the terminal. It can be left at any time and continued. */
+/**
+ * `skep onboard`: interviewers ask in the terminal what to build and make a project of it. The person can leave and
+ * continue at any time.
+ */
 
 import type { Command } from "commander";
 import type { AnswerOf, RowOf } from "../../api/types.ts";
@@ -94,7 +97,7 @@ async function choose(client: Client, word: string | undefined, flags: Flags): P
   return client.call("POST", "/v1/onboarding/sessions", body);
 }
 
-/** The state of the onboarding when it is left, and what to do next. */
+/** Describes the onboarding's state when the person leaves it, and what to do next. */
 function endOf({ id, status, project_id, context }: Session): string {
   if (status === "active") return `Left; nothing is lost. Continue: skep onboard ${id}`;
   if (status !== "completed") return `${id} is ${status}.`;

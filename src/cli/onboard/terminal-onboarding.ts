@@ -1,4 +1,4 @@
-/** An onboarding in the terminal: prints replies as they stream; each line that is typed is an answer. */
+/** An onboarding in the terminal: prints replies as they are streamed; each line that the person types is an answer. */
 import { createInterface, type Interface } from "node:readline";
 import type { AnswerOf } from "../../api/types.ts";
 import type { SkepEvent } from "../../core/events.ts";
@@ -15,12 +15,12 @@ type Session = AnswerOf<"GET", Path>;
 interface Terminal {
   /** The next line that is not blank; undefined when the person leaves (Ctrl-D, Ctrl-C, the end of the input). */
   ask(): Promise<string | undefined>;
-  /** Called at Ctrl-C instead of leaving, while it is set. */
+  /** While this is set, Ctrl-C calls it instead of leaving. */
   onInterrupt: (() => void) | undefined;
   close(): void;
 }
 
-/** @returns the session as it is when the onboarding has ended or was left. */
+/** @returns the session as it is when the onboarding has ended or the person has left. */
 export async function terminalOnboarding(
   client: Client,
   started: { id: string },
@@ -44,7 +44,7 @@ export async function terminalOnboarding(
   }
 }
 
-/** What was said last, for somebody who comes back. */
+/** Shows the last message to a person who continues an onboarding. */
 function recall({ reply, phase, busy, messages }: Session): void {
   if (messages.length === 0 || (busy && messages.length < 2)) return;
   const last = messages.findLast(({ role, content }) => role === "assistant" && content.trim() !== "");
@@ -58,12 +58,12 @@ interface Listening {
   terminal: Terminal;
 }
 
-/** Shows what is said until it is the person's turn. @returns the session as it is then. */
+/** Shows the interviewers' replies until it is the person's turn. @returns the session as it is then. */
 async function listen(client: Client, path: Path, before: Session, { json, terminal }: Listening): Promise<Session> {
   if (!before["busy"]) return before;
   const left = new AbortController();
   let stopping = false;
-  // Once: the reply ends, the onboarding continues. Twice: the person leaves at once.
+  // The first Ctrl-C ends the reply, and the onboarding continues. The second leaves at once.
   terminal.onInterrupt = () => {
     const leave = () => {
       terminal.close();
@@ -87,7 +87,7 @@ async function listen(client: Client, path: Path, before: Session, { json, termi
         next = undefined;
       }
       if (kind !== "turn_ended" && kind !== "session_ended") continue;
-      // The next interviewer may write before the person does.
+      // The next interviewer may write before it is the person's turn.
       const session = await client.call("GET", path);
       if (!session["busy"]) return session;
     }

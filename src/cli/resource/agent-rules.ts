@@ -1,4 +1,4 @@
-/** `skep agents rules` and `skep agents try`: what an agent's tools may do, changed rule by rule and tried without a call. */
+/** `skep agents rules` and `skep agents try`: changes the rules for an agent's tools, and tests them without a call. */
 import type { RowOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
 import { EFFECTS, type PermissionRule, textOfRule } from "../../core/permission-rule.ts";
@@ -69,7 +69,7 @@ async function rules({ client, item, path, args: [action, number, place], flags 
   return write(without.toSpliced(placeIn(place, stored.length), 0, stored[at]!));
 }
 
-/** @throws Problem 422 for what is no number from 1 to the last one. */
+/** @throws Problem 422 unless the text is a number from 1 to `last`. */
 function placeIn(text: string, last: number): number {
   const place = Number(text);
   if (last === 0) throw badUsage("The agent has no rules. Add one: skep agents rules AGENT add --ask bash");
@@ -78,7 +78,7 @@ function placeIn(text: string, last: number): number {
   return place - 1;
 }
 
-/** @throws Problem 422 when it says not exactly one of what may happen. */
+/** @throws Problem 422 unless the flags name exactly one effect. */
 function ruleIn(flags: Flags): PermissionRule {
   const [effect, ...others] = EFFECTS.filter((one) => flags[one] !== undefined);
   if (effect === undefined || others.length > 0) throw badUsage("Say one of --allow, --ask and --deny, with tools.");

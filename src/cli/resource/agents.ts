@@ -1,4 +1,4 @@
-/** `skep agents`: who does the work. */
+/** `skep agents`: the agents that do the work. */
 import type { RowOf } from "../../api/types.ts";
 import { HARNESS_NAMES } from "../../core/harness-names.ts";
 import { readPairs, readText } from "../read-input.ts";

@@ -1,4 +1,4 @@
-/** `skep approvals`: what waits for a person, and the answers; `skep permissions`: the answers that are remembered. */
+/** `skep approvals`: requests that wait for a person's answer. `skep permissions`: the answers that are remembered. */
 import type { RowOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
 import { plain } from "../terminal/style.ts";

@@ -1,4 +1,4 @@
-/** `skep changes`: the branches that runs, chats, swarms, spawned work and routines work on, and what is done with them. */
+/** `skep changes`: the branches of runs, chats, swarms, spawned work and routines, and what can be done with them. */
 import type { AnswerOf, RowOf } from "../../api/types.ts";
 import { badUsage, isProblem, Problem } from "../../core/errors.ts";
 import { listIn, textIn } from "../../core/is-object.ts";
@@ -35,10 +35,10 @@ export const changes: Resource<List> = {
   verbs: [],
 };
 
-/** What a merge says that has an end. */
+/** The answer of a merge that is complete, in contrast to one that continues as a job. */
 type Merge = Exclude<AnswerOf<"POST", `${One["path"]}/merge`>, { state: unknown }>;
 
-/** Verbs of changes that are commands of their own. */
+/** Verbs of changes that are also top-level commands. */
 export const CHANGES_VERBS: readonly Verb<Item, List>[] = [
   actOnOne("diff", "show what a run, a chat or other work on a branch changed, as a patch", {
     options: [{ flags: "--stat", about: "only the files, with counts of lines" }],
@@ -124,7 +124,7 @@ async function merge({ client, path, flags }: One): Promise<Answer> {
   try {
     const answer = await client.call("POST", `${path}/merge`, body);
     if (!("state" in answer)) return describeMerge(answer);
-    // A long merge: the server answered with its job.
+    // A long merge: the server answered with a job, so wait for the job.
     const job = await jobEnded(client, answer);
     if (job.state === "succeeded") return describeMerge(job.result ?? {});
     const { code, message } = job["error"] ?? { code: job["state"], message: `The merge was ${job["state"]}.` };

@@ -1,4 +1,4 @@
-/** `skep chats`: your chats. `skep chat` says something in one. */
+/** `skep chats`: your chats. `skep chat` starts or continues one. */
 import type { RowOf } from "../../api/types.ts";
 import { timeText } from "../terminal/table.ts";
 import { DELETE_OPTIONS, deleteHistory } from "./history.ts";

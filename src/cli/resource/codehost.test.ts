@@ -5,7 +5,7 @@ import { skep } from "../../testing/command.ts";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 
-// Generous, for busy machines: nothing here waits for a clock.
+// Generous, for busy machines: no test here waits for a fixed time.
 setDefaultTimeout(300_000);
 
 let host: CodeHostFake;

@@ -1,4 +1,4 @@
-/** `skep codehost`: the connection to GitHub, Gitea or Forgejo, and the rules by which things there start runs. */
+/** `skep codehost`: the connection to GitHub, Gitea or Forgejo, and the rules by which their events start runs. */
 import type { AnswerOf, BodyOf, RowOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
 import { readSecret, readText } from "../read-input.ts";

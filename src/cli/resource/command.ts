@@ -1,4 +1,4 @@
-/** The commands of a resource: `skep NAME` lists, `skep NAME ONE` shows, `skep NAME VERB …` acts. */
+/** The commands of a resource: `skep NAME` lists its items, `skep NAME ONE` shows one, `skep NAME VERB …` acts. */
 import { Argument, type Command, Option } from "commander";
 import { isProblem, Problem } from "../../core/errors.ts";
 import { connect, type ServerFlags, withServer } from "../server/locate.ts";
@@ -40,14 +40,14 @@ function argumentOf({ name, about, choices }: ArgumentSpec): Argument {
   return choices ? argument.choices([...choices]) : argument;
 }
 
-/** Adds one of a resource's verbs, below its command or as a command of its own. */
+/** Adds a verb of a resource, below the resource's command or as a top-level command. */
 export function verbCommand(parent: Command, resource: AnyResource, verb: Verb<object>, exit: Exit): void {
   const command = withServer(parent.command(verb.name)).description(verb.about);
   if (verb.on === "one") command.argument(`<${resource.one}>`);
   for (const argument of verb.args ?? []) command.addArgument(argumentOf(argument));
   for (const option of [...(verb.options ?? []), ...placeOf(resource)]) command.addOption(optionOf(option));
   command.action(async (...given: unknown[]) => {
-    // Options may come before or after the name of the verb.
+    // Options may stand before or after the verb's name.
     const flags = command.optsWithGlobals<Flags>();
     const words = given
       .slice(0, -2)
@@ -69,7 +69,7 @@ export function verbCommand(parent: Command, resource: AnyResource, verb: Verb<o
   });
 }
 
-/** Members of bodies whose flags have another name. */
+/** What to call members of a request body whose flag has another name. */
 const TYPED: Readonly<Record<string, string>> = {
   api_key: "The key",
   interval_minutes: "--every",
@@ -80,7 +80,7 @@ const TYPED: Readonly<Record<string, string>> = {
   token: "The token",
 };
 
-/** A refusal in the words of the command line: a flag rather than the member of the body that it became. */
+/** Rewords a refusal for the command line: it names a flag instead of the member of the body that the flag became. */
 function inFlags({ status, code, detail, extras }: Problem, { options }: Command): Problem {
   const flagOf = (member: string): string | undefined =>
     options.find(({ long }) => long === `--${member.replaceAll("_", "-")}`)?.long ?? TYPED[member];

@@ -1,4 +1,4 @@
-/** `skep connections RUN`: what the programs of a run's agents reached, or wanted to. */
+/** `skep connections RUN`: the network connections of a run's agents, allowed and refused. */
 import type { RowOf } from "../../api/types.ts";
 import { tableLines } from "../terminal/table.ts";
 import { listItems, queryOf } from "./find.ts";
@@ -7,7 +7,7 @@ import { verbMakers } from "./resource.ts";
 const { actOnOne } = verbMakers<"/v1/runs">();
 type Connection = RowOf<`/v1/runs/${string}/connections`>;
 
-/** Of the newest connections, how many are read. */
+/** How many of the newest connections are read. */
 const MOST = 2_000;
 
 export const connectionsVerb = actOnOne("connections", "what the programs of a run's agents reached, or were refused", {

@@ -1,4 +1,4 @@
-/** `skep cookies`: sets of browser cookies of yours, and the agents that get them. Values are never shown. */
+/** `skep cookies`: your sets of browser cookies, and the agents that receive them. Values are never shown. */
 import type { RowOf } from "../../api/types.ts";
 import { readFile } from "../read-input.ts";
 import { timeText } from "../terminal/table.ts";

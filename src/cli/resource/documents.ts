@@ -1,4 +1,4 @@
-/** `skep documents`: files that agents look things up in, from the terminal. */
+/** `skep documents`: files in which agents look things up. */
 
 import type { RowOf } from "../../api/types.ts";
 import { assertFile, readFile, readText } from "../read-input.ts";
@@ -110,7 +110,7 @@ async function transcript(call: Call): Promise<Answer> {
 
 const onPage = ({ page }: { page: number | null }): string => (page === null ? "" : paint("dim", `  page ${page}`));
 
-/** The API's document says how deep tables of contents are; here an entry is like those above it. */
+/** The API's schema limits the depth of a table of contents. Here each entry has the same type at every depth. */
 interface TocEntry {
   title: string;
   section_id: string;

@@ -1,4 +1,4 @@
-/** `skep evals`: what agents passed. `skep eval` starts one. */
+/** `skep evals`: how often agents passed tasks. `skep eval` starts an eval. */
 import type { RowOf } from "../../api/types.ts";
 import { followEval } from "../eval/eval.ts";
 import { ATTEMPT_COLUMNS, evalLines, whoOf } from "../eval/lines.ts";

@@ -32,7 +32,7 @@ export const executions: Resource<List> = {
   verbs: [
     actOnList("transcript", "print what was said and done in a session, also in one that is over", {
       args: [{ name: "<session>", about: "its id, as `skep runs RUN --json` has it" }],
-      // The list is newest first; people read from the beginning.
+      // The list has the newest message first, but people read from the beginning.
       async run({ client, args: [id] }) {
         const list = await listItems(client, `/v1/sessions/${encodeURIComponent(id!)}/transcript`, MESSAGES);
         return { json: list, text: [...list.items].reverse().flatMap(messageLines) };

@@ -1,4 +1,4 @@
-/** Lists over several pages, and finding one of a list by its id, its name, or part of either. */
+/** Reads lists over several pages, and finds one item by its id, its name, or part of either. */
 
 import type { RowOf } from "../../api/types.ts";
 import { badUsage, Problem } from "../../core/errors.ts";
@@ -6,10 +6,10 @@ import { didYouMean } from "../../core/near.ts";
 import type { Client } from "../server/client.ts";
 import type { AnyResource, Flags, Resource } from "./resource.ts";
 
-/** A row of the list at that address, as far as the address is known. */
+/** The row type of the list at that address; a plain object if the address is only known at run time. */
 type RowAt<Address extends string> = string extends Address ? object : RowOf<Address>;
 
-/** The query of an address: what was given of it. */
+/** The query of an address: all given values that are not undefined. */
 export function queryOf(given: Readonly<Record<string, string | undefined>>): URLSearchParams {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(given)) if (value !== undefined) query.set(name, value);
@@ -22,11 +22,11 @@ interface List<Row> {
 }
 
 const PAGE = 200;
-/** How far back a shortened id is looked for. */
+/** How many items are searched for a shortened id. */
 const LOOKED_THROUGH = 2_000;
 const NAMED = 5;
 
-/** At most `count` items of a list, over as many pages as that takes. */
+/** Reads at most `count` items of a list, over as many pages as needed. */
 export const listItems = <const Address extends string>(
   client: Client,
   path: Address,
@@ -34,7 +34,7 @@ export const listItems = <const Address extends string>(
   query?: URLSearchParams,
 ): Promise<List<RowAt<Address>>> => readPages(client, path, count, query);
 
-/** The same for a list whose rows the caller knows. */
+/** Like `listItems`, but the caller gives the type of the rows. */
 export async function readPages<Row>(
   client: Client,
   path: string,
@@ -53,25 +53,25 @@ export async function readPages<Row>(
   }
 }
 
-/** How many a list shows. @throws Problem 422 `bad_usage`. */
+/** Parses the value of --limit. @throws Problem 422 `bad_usage`. */
 export function countOf(limit: unknown): number {
   const count = Number(limit);
   if (Number.isInteger(count) && count > 0 && count <= 100_000) return count;
   throw badUsage("--limit takes a whole number from 1 to 100000.");
 }
 
-/** The resource with the path of its list filled in, where that depends on the flags. */
+/** Fills in the path of a resource's list where it depends on the flags. */
 export async function locate(client: Client, resource: AnyResource, flags: Flags): Promise<AnyResource> {
   return resource.within ? { ...resource, path: await resource.within.pathFor(client, flags) } : resource;
 }
 
-/** A whole id as the server makes them. */
+/** Whether a word is a complete id of the form that the server generates. */
 const isWhole = (word: string): boolean => /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/.test(word);
 
 /**
- * The one that is meant. Ids begin with their time, so that their ends differ sooner: a beginning or an end that
- * only one has will do.
- * @throws Problem 404 `not_found` with near names, 422 `ambiguous` with the candidates.
+ * Finds the item that a word names. Ids begin with their time, so their ends differ sooner. The beginning or the end of
+ * an id is enough if only one item has it.
+ * @throws Problem 404 `not_found` with similar names, 422 `ambiguous` with the candidates.
  */
 export async function findOne<Row, One>(
   client: Client,
@@ -94,7 +94,7 @@ export async function findOne<Row, One>(
       id.startsWith(wanted) || id.replace(/^[a-z]+_/, "").startsWith(wanted) || (isWhole(id) && id.endsWith(wanted))
     );
   };
-  // Names need not be unique: among several exact matches the id decides.
+  // Names need not be unique: if several match exactly, the error lists their ids.
   const found = exact.length > 0 ? exact : items.filter((item) => namesFor(item).some(matches));
   if (found.length === 1) return found[0]!;
   if (found.length === 0) {

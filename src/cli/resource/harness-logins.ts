@@ -1,4 +1,4 @@
-/** `skep harness-logins`: your own log-ins of external agents. A log-in is never an argument and never shown. */
+/** `skep harness-logins`: your own log-ins of external agents. They are never an argument and never shown. */
 import type { RowOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
 import { hasOwnLogin, OWN_LOGIN_NAMES, type OwnLoginName } from "../../core/harness-names.ts";

@@ -1,4 +1,7 @@
-/** Deleting with everything: `skep runs delete`, `skep chats delete`, `skep projects delete --everything` and its like. */
+/**
+ * Deletes an object with all that belongs to it: `skep runs delete`, `skep chats delete`, `skep projects delete
+ * --everything` and similar commands.
+ */
 import type { AnswerOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import type { Client } from "../server/client.ts";
@@ -20,7 +23,7 @@ export const DELETE_OPTIONS: readonly OptionSpec[] = [
   { flags: "--no-wait", about: "do not wait for the job that deletes" },
 ];
 
-/** For `delete`: with all that belongs to it. */
+/** The part of `delete` that removes an object with all that belongs to it. */
 export const everythingOf = (kind: "projects" | "users") => ({
   options: [EVERYTHING, ...DELETE_OPTIONS.filter((option) => option !== YES)],
   run: ({ client, item, flags }: Call<{ id: string }>, what: string) =>
@@ -38,7 +41,7 @@ const COUNTED = [
   ["memories", "memory"],
 ] as const;
 
-/** What goes, in words: `3 runs, 5 transcripts, 120.0 MB in 3 folders`. */
+/** Describes what will be deleted: `3 runs, 5 transcripts, 120.0 MB in 3 folders`. */
 function goesText(preview: Preview): string {
   const counts = COUNTED.flatMap(([field, one]) => {
     const count = preview[field];
@@ -48,7 +51,10 @@ function goesText(preview: Preview): string {
   return [...counts, ...folders].join(", ");
 }
 
-/** Asks, deletes, waits. @param what e.g. `run run_…`. @throws Problem 400 `stopped`, 409 `history_active`. */
+/**
+ * Asks the person, deletes, and waits for the end. @param what e.g. `run run_…`. @throws Problem 400 `stopped`, 409
+ * `history_active`.
+ */
 export async function deleteHistory(
   client: Client,
   { kind, id, what, flags }: { kind: Kind; id: string; what: string; flags: Flags },

@@ -1,4 +1,4 @@
-/** `skep hosts`: several container engines that agents work on, and which of them get work. */
+/** `skep hosts`: the container engines that agents work on, and which of them receive new work. */
 import type { RowOf } from "../../api/types.ts";
 import type { Style } from "../terminal/style.ts";
 import { type OneVerb, type Resource, verbMakers } from "./resource.ts";

@@ -1,4 +1,4 @@
-/** `skep jobs`: what the server does in the background. */
+/** `skep jobs`: background work of the server. */
 import type { RowOf } from "../../api/types.ts";
 import type { Client } from "../server/client.ts";
 import { columns, fit, isLive, oneLine } from "../terminal/style.ts";
@@ -30,7 +30,7 @@ export const jobs: Resource<List> = {
     },
     { head: "BEGUN", of: ({ created_at }) => timeText(created_at) },
     { head: "OF", of: ({ subject }) => subject, shrinks: true },
-    // The last step of a finished job is of no interest.
+    // The last step of a finished job is not interesting, so it is not shown.
     {
       head: "DETAIL",
       of: ({ error, detail, state }) => error?.message ?? (state === "succeeded" ? "" : detail),
@@ -53,7 +53,7 @@ export const jobs: Resource<List> = {
   ],
 };
 
-/** Waits until a job is over. On a terminal it shows how far the job is. */
+/** Waits until a job has ended. On a terminal it shows the progress. */
 export async function jobEnded(client: Client, started: Item): Promise<Item> {
   const isShown = process.stderr.isTTY === true && isLive();
   for (let job = started; ; job = await client.call("GET", `/v1/jobs/${started["id"]}`)) {

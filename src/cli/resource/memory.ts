@@ -1,4 +1,4 @@
-/** `skep memory`: what agents remember, for people to read, correct and confirm. */
+/** `skep memory`: what agents remember. People can read, correct and confirm it. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ const CONTENT: OptionSpec = {
   about: "the new text; - for standard input; else $EDITOR opens",
 };
 
-/** Of a list that is read whole. */
+/** How many items are read of a list that is shown as a whole. */
 const MOST_SHOWN = 1_000;
 const SHOWN_CHARACTERS = 300;
 
@@ -140,7 +140,7 @@ export const memory: Resource<List, Item, Item> = {
   ],
 };
 
-/** As lists, searches and answers call an entry. */
+/** An entry as lists, searches and answers identify it: the field is `entry` or `id`. */
 type Named = { agent_id: string } & ({ entry: string } | { id: string });
 const nameOf = (one: Named): string => `${one.agent_id}/${"entry" in one ? one.entry : one.id}`;
 
@@ -201,7 +201,7 @@ async function settle({ client, args: [id], flags }: Call): Promise<Answer> {
   if (both) return { json: await client.call("PUT", path, { keep: null }), text: `${id}: both are true` };
   const { items } = await listItems(client, "/v1/memory/contradictions", MOST_SHOWN);
   const agent: string | undefined = items.find((one) => one["id"] === id)?.["agent_id"];
-  // As lists show it (agent/entry), or as it is called in the vault.
+  // Accept the name as lists show it (agent/entry), or as it is in the vault.
   const entry = agent !== undefined && keep!.startsWith(`${agent}/`) ? keep!.slice(agent.length + 1) : keep!;
   const done = await client.call("PUT", path, { keep: entry });
   const other = agent === undefined ? done.superseded : `${agent}/${done.superseded}`;
@@ -246,21 +246,23 @@ async function edit({ client, args: [name], flags }: Call): Promise<Answer> {
   }
 }
 
-/** What was typed is not lost with the change. @returns path of a file of its own. */
+/** Writes the text to a new file, so that it is not lost if the change fails. @returns the file's path. */
 function keep(text: string): string {
   const file = join(mkdtempSync(join(tmpdir(), "skep-entry-")), "entry.md");
   writeFileSync(file, text, { mode: 0o600 });
   return file;
 }
 
-/** The text as the person's editor leaves it. @throws Problem 422 without an editor, 400 when it fails. */
+/**
+ * Lets the person edit the text. @returns the edited text. @throws Problem 422 without an editor, 400 when it fails.
+ */
 function editText(text: string): string {
   const editor = process.env["VISUAL"] || process.env["EDITOR"];
   if (!editor || !process.stdin.isTTY)
     throw badUsage("Give the new text with --content FILE, or set EDITOR and run this in a terminal.");
   const file = keep(text);
   try {
-    // An editor may be given with its own arguments: "code --wait".
+    // The variable may contain arguments: "code --wait".
     const { exitCode } = Bun.spawnSync(["sh", "-c", `${editor} "$1"`, "sh", file], {
       stdio: ["inherit", "inherit", "inherit"],
     });

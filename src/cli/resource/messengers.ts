@@ -1,4 +1,4 @@
-/** `skep messengers`: bots of messengers through which people are notified and answer. */
+/** `skep messengers`: messenger bots through which people are notified and can answer. */
 import type { BodyOf, RowOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
 import { isOneOf } from "../../core/typed-keys.ts";

@@ -1,4 +1,4 @@
-/** `skep models`: models that can be used, and what is known or set of each. */
+/** `skep models`: the models that can be used, with the known and configured properties of each. */
 import type { AnswerOf, BodyOf, RowOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
 import { leaving } from "../interrupt.ts";
@@ -139,7 +139,7 @@ function trialLines(found: Trial): string[] {
   ]);
 }
 
-/** `auto` and `default` go back to what the server or the price table says. */
+/** `auto` and `default` reset a field to what the server or the price table says. */
 const UNSET = /^(auto|default)$/i;
 const FIELDS = {
   window: ["context_window", tokensOf],

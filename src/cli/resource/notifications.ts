@@ -1,4 +1,4 @@
-/** `skep notifications`: where you are notified of runs. */
+/** `skep notifications`: the channels on which you are notified about runs. */
 import type { BodyOf, RowOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
 import { isOneOf } from "../../core/typed-keys.ts";
@@ -41,7 +41,7 @@ async function fieldsOf({ client, flags }: Call): Promise<BodyOf<"PUT", One["pat
   const { on, project, tokenFile, secretFile, answers } = flags;
   return {
     ...bodyOf(flags, { address: "url", to: "to" }),
-    // Others can read a process's arguments.
+    // Secrets come from files: other users can read a process's arguments.
     ...(tokenFile === undefined ? {} : { token: (await readText(tokenFile)).trim() }),
     ...(secretFile === undefined ? {} : { secret: (await readText(secretFile)).trim() }),
     ...(answers === undefined ? {} : { answers: answers === "yes" }),

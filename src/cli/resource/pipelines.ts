@@ -1,4 +1,4 @@
-/** `skep pipelines`: what runs are made of. */
+/** `skep pipelines`: the pipelines that runs follow. */
 import type { RowOf } from "../../api/types.ts";
 import { badUsage, Problem } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
@@ -13,7 +13,7 @@ const { actOnList, actOnOne } = verbMakers<List>();
 
 const problemText = ({ line, column, message }: Item["problems"][number]): string => `${line}:${column}  ${message}`;
 
-/** Who does a step. */
+/** Names who does a step. */
 function workOf(step: Item["steps"][number]): string {
   if ("run" in step) return "a command";
   return "agent" in step ? `${step.agent}${"for_each" in step ? ", for each" : ""}` : "a person";

@@ -1,4 +1,4 @@
-/** `skep preview RUN`: an address that opens the app of a run's step in a browser. */
+/** `skep preview RUN`: the address of the app that a step of the run serves, for a browser. */
 import { badUsage, Problem } from "../../core/errors.ts";
 import { verbMakers } from "./resource.ts";
 

@@ -1,4 +1,4 @@
-/** `skep projects caches`: what sandboxes of a project's work keep of their homes. */
+/** `skep projects caches`: the parts of home folders that sandboxes keep for a project's later work. */
 import { timeText } from "../terminal/table.ts";
 import { verbMakers } from "./resource.ts";
 

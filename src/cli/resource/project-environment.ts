@@ -1,4 +1,4 @@
-/** `skep projects environment`: what sandboxes of a project's work are started with. */
+/** `skep projects environment`: the environment in which sandboxes for a project's work start. */
 import type { Schemas } from "../../api/types.ts";
 import { badUsage, Problem } from "../../core/errors.ts";
 import { ownJson } from "../../core/own-json.ts";
@@ -46,7 +46,9 @@ export const environmentVerb = actOnOne("environment", "show, accept or set what
   },
 });
 
-/** @throws Problem 409 when something else is proposed by now. */
+/**
+ * Completes the shortened hash of a proposal. @throws Problem 409 if the repository's proposal has changed meanwhile.
+ */
 function wholeHash(given: string, { proposal }: Environment): string {
   if (proposal && given.length >= 8 && proposal["hash"].startsWith(given)) return proposal["hash"];
   const now = proposal ? `has the hash ${proposal["hash"].slice(0, 12)}` : "does not exist";
@@ -85,7 +87,7 @@ function serviceText(name: string, service: NonNullable<Definition["services"]>[
 
 type Shown = Pick<NonNullable<Environment["accepted"]>, "definition" | "dockerfile">;
 
-/** The text that is accepted with the hash: it runs as root of a container. */
+/** The Dockerfile that is accepted with the hash. It runs as root of a container. */
 const dockerfileLines = ({ dockerfile }: Shown): string[] =>
   dockerfile
     ? dockerfile["text"]

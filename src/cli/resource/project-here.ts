@@ -1,4 +1,4 @@
-/** The project that a command is about: the one that is named, that of the folder you are in, or the only one. */
+/** Finds the project that a command is about: the named one, that of the current folder, or the only one. */
 import type { RowOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
 import { gitOrigin, gitRoot } from "../git-folder.ts";
@@ -15,7 +15,7 @@ export const PROJECT: OptionSpec = {
   about: "project (default: that of the folder you are in, or the only one)",
 };
 
-/** @throws Problem 404 for an unknown name, 422 `bad_usage` when it is not clear which is meant. */
+/** @throws Problem 404 for an unknown name, 422 `bad_usage` when several projects are possible. */
 export async function projectHere(client: Client, { project }: Flags): Promise<RowOf<"/v1/projects">> {
   if (project !== undefined) return findOne(client, projects, project);
   const { items } = await listItems(client, projects.path, PROJECTS);
@@ -28,7 +28,7 @@ export async function projectHere(client: Client, { project }: Flags): Promise<R
   throw badUsage(`Name the project with --project: ${names.join(", ")}${more}.`);
 }
 
-/** Projects whose repository is in this folder, or which it was cloned from. */
+/** The projects whose repository is in this folder, or from whose repository the folder was cloned. */
 export function ofFolder<P extends { repository: string | null }>(folder: string, items: readonly P[]): P[] {
   const root = gitRoot(folder);
   if (root === undefined) return [];
@@ -36,5 +36,5 @@ export function ofFolder<P extends { repository: string | null }>(folder: string
   return items.filter(({ repository }) => repository !== null && addresses.has(bare(repository)));
 }
 
-/** Addresses that differ only in a trailing `/` or `.git` mean the same repository. */
+/** Removes a trailing `/` or `.git`: addresses that differ only in these name the same repository. */
 const bare = (address: string): string => address.replace(/(?<!\/)\/+$/, "").replace(/\.git$/, "");

@@ -1,4 +1,4 @@
-/** `skep projects invite`: links by which others join a project. */
+/** `skep projects invite`: links through which other people join a project. */
 import type { AnswerOf, RowOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
 import type { Client } from "../server/client.ts";
@@ -34,7 +34,7 @@ function wholeNumber(value: unknown, flag: string): number | undefined {
   return number;
 }
 
-/** @param find the project of that name; its resource has this verb, so it is given. */
+/** @param find finds the project of a name. It is a parameter because the project resource contains this verb. */
 export const inviteVerb = (find: (client: Client, name: string) => Promise<Item>): Resource<List>["verbs"][number] =>
   actOnList(
     "invite",

@@ -50,7 +50,7 @@ test("a personal project is nobody else's until it is shared, and each role is s
       ["ben@example.test", "maintainer"],
     ]),
   );
-  // Addresses are for those who may change members.
+  // Only people who may change members see addresses.
   expect(await rolesOf(ben)).toEqual(expect.arrayContaining([[null, "owner"]]));
   const nobody = await skep(ann, "projects", "members", "remove", "secret", "bem@example.test", "--yes");
   expect(nobody.out).toContain("Did you mean ben@example.test");

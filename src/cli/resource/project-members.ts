@@ -1,4 +1,4 @@
-/** `skep projects members` and `skep projects share`: who may see a project, and do what there. */
+/** `skep projects members` and `skep projects share`: who may see a project, and what each may do there. */
 import type { AnswerOf, RowOf } from "../../api/types.ts";
 import { badUsage, Problem } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";
@@ -26,7 +26,7 @@ const COLUMNS: readonly Column<Member>[] = [
   { head: "ID", of: ({ user_id }) => user_id },
 ];
 
-/** @param find the project of that name; its resource has this verb, so it is given. */
+/** @param find finds the project of a name. It is a parameter because the project resource contains this verb. */
 export const membersVerb = (find: (client: Client, name: string) => Promise<Item>): Resource<List>["verbs"][number] =>
   actOnList("members", "list the members of a project; add one, give one another role, remove one", {
     args: [

@@ -1,4 +1,4 @@
-/** `skep projects setup`: installs what a project's code needs, once, and runs its check. */
+/** `skep projects setup`: installs once what a project's code needs, and runs the project's check. */
 import type { Schemas } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
@@ -64,7 +64,7 @@ function linesOf(name: string, { state, detail, last, check }: Setup): string[] 
 
 const LINES = 30;
 
-/** The end of a log. */
+/** The last lines of a log. */
 function logLines(log: string): string[] {
   const lines = log === "" ? [] : log.trimEnd().split("\n");
   return lines.slice(-LINES).map((line) => `  | ${line}`);

@@ -193,7 +193,7 @@ function linesOf(project: Item): string[] {
   ]);
 }
 
-/** An address as it is; of a folder of this machine its repository. */
+/** Returns a URL as it is; for a local folder, the root of its repository. */
 function repositoryAt(text: string): string {
   if (text.includes(":")) return text;
   const root = gitRoot(resolve(text));
@@ -212,7 +212,7 @@ async function fetchProject({ client, item, path, flags }: One) {
   return { json: job, text, ...(job["state"] === "succeeded" ? {} : { code: 1 }) };
 }
 
-/** Waits until its clone is there or has failed. */
+/** Waits until the project's clone is ready or has failed. */
 export async function untilCloned(client: Client, project: Item): Promise<Item> {
   let now = project;
   while (now["workspace"].state === "cloning") {
@@ -228,7 +228,7 @@ function cloned(project: Item) {
   const text = failed
     ? `${name}: the clone failed: ${workspace.error?.replace(/\.$/, "")}. Try again with: skep projects clone ${name}`
     : `${name}: ${workspace.state === "ready" ? `cloned, at ${workspace.head?.slice(0, 8) ?? "no commit"}` : workspace.state === "none" ? "added, without a repository" : workspace.state}`;
-  // Work is merged into the default branch, so it is better to know now than then.
+  // Work is merged into the default branch, so say now that it is missing, not at the first merge.
   const isHeadless = workspace.state === "ready" && workspace.head && project["default_branch"] === null;
   const hint = `It has no default branch, since HEAD is a commit in its repository. Choose a branch: skep projects update ${name} --branch BRANCH`;
   return { json: project, text: isHeadless ? [text, hint] : text, ...(failed ? { code: 1 } : {}) };

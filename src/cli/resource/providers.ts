@@ -1,4 +1,4 @@
-/** `skep providers`: which models can be called, and their keys and addresses. A key is never an argument. */
+/** `skep providers`: model providers with their keys and addresses. A key is never an argument. */
 import type { RowOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
 import { readSecret } from "../read-input.ts";
@@ -115,7 +115,7 @@ async function set({ client, args: [given], flags }: Call) {
   const chosen = provider["default"] ? `, default model ${provider["default"]}` : "";
   const head = `${id}: ${stateOf(provider)}, key ${provider["masked_key"] ?? "none"}${chosen}`;
   if (key === undefined) return { json: provider, text: head };
-  // A key that does not work shows now, not in the first run.
+  // Test the key now, so that a wrong one does not first show in a run.
   const tried = await client.call("POST", `${pathOf(id)}/test`, {});
   if (tried["ok"]) return { json: { ...provider, test: tried }, text: `${head}, taken` };
   const { key_refused } = await client.call("GET", pathOf(id));

@@ -1,4 +1,6 @@
-/** The commands over what a server keeps, driven as a person would: lists, single ones, changes, JSON, shortened ids. */
+/**
+ * The commands for the server's resources, used as a person would: lists, single items, changes, JSON, shortened ids.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,14 +30,14 @@ afterAll(async () => {
 });
 
 const cli = (args: readonly string[], options: RunOptions = {}) => skep([...args, "--data", server.data], options);
-/** Runs a command that has to succeed, and gives what it printed. */
+/** Runs a command that must succeed, and returns what it printed. */
 async function said(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await cli(args);
   expect([args.join(" "), stderr, code]).toEqual([args.join(" "), "", 0]);
   return stdout;
 }
 const json = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
-/** Runs a command that has to fail, and gives its one line. */
+/** Runs a command that must fail, and returns its one line. */
 async function refused(...args: string[]): Promise<string> {
   const { code, stderr } = await cli(args);
   expect([args.join(" "), code]).not.toEqual([args.join(" "), 0]);
@@ -49,7 +51,7 @@ const file = (name: string, text: string): string => {
 };
 
 describe("every list", () => {
-  // Voices are those of a hosted service, which takes a key: voice.test.ts.
+  // Voices need a hosted service with a key; see voice.test.ts.
   const lists = [...RESOURCES, runs].filter(({ name, within }) => within === undefined && name !== "voice");
   for (const resource of lists)
     test(`${resource.name}: a head over the rows, or what to do to get the first; the same as JSON`, async () => {
@@ -86,7 +88,7 @@ describe("one of them", () => {
     expect(await refused("runs", "run_01h455vb4pex5vsknk084sn02q")).toContain(
       "There is no run run_01h455vb4pex5vsknk084sn02q.",
     );
-    // A project's vision, set and shown.
+    // Sets and shows a project's vision.
     const file = join(folder.path, "vision.md");
     writeFileSync(file, "Speaks five languages.\n");
     expect(await said("projects", "vision", "parrot")).toContain("parrot has no vision");
@@ -101,12 +103,12 @@ describe("one of them", () => {
 describe("projects", () => {
   test("are added with their clone, changed and deleted", async () => {
     expect(await said("projects", "add", "--repository", repository)).toMatch(/^bell: cloned, at [0-9a-f]{8}$/m);
-    // Where work cannot be merged without a word more, this is said before any is done.
+    // If work cannot be merged without further settings, this is said before any work is done.
     const loose = join(folder.path, "loose");
     for (const args of [
       ["clone", "-q", repository, loose],
       ["-C", loose, "checkout", "-q", "--detach"],
-      // A commit that no branch has: git takes HEAD for the branch that stands on the same commit.
+      // A commit that no branch has: otherwise git assumes that HEAD is the branch at the same commit.
       [
         "-C",
         loose,
@@ -176,7 +178,7 @@ describe("notifications", () => {
     const token = file("token", "12345678:canary-of-a-bot");
     expect(await refused("messengers", "add", "telegram", "tg")).toContain("--token-file");
     expect(await refused("messengers", "add", "matrix", "mx", "--token-file", token)).toContain("server");
-    // Nothing answers there: the bot is stored, and not connected.
+    // Nothing answers at this address, so the bot is stored but not connected.
     const away = ["--server", "https://telegram.invalid"];
     const bot = await json("messengers", "add", "telegram", "tg", "--token-file", token, ...away);
     expect(bot).toMatchObject({ kind: "telegram", target: "telegram.invalid" });
@@ -342,7 +344,7 @@ describe("settings and budgets", () => {
     expect(await said("budgets", "set", "run_usd=2")).toBe("budgets.run_usd  2\n");
     expect(await said("budgets")).toMatch(/^each run +\$2\.00$/m);
     expect((await json("budgets")).items).toEqual([{ scope: "run", limit_usd: 2 }]);
-    // JSON would make null of it, and the limit would be gone.
+    // JSON would turn it into null, which would remove the limit.
     expect(await refused("budgets", "set", "run_usd=1e400")).toContain("run_usd: the number is too large");
     expect(await said("budgets")).toMatch(/^each run +\$2\.00$/m);
     expect(await said("budgets", "set", "run_usd=null")).toBe("budgets.run_usd  (default)\n");
@@ -388,7 +390,7 @@ default:
       const ran = await skep(["run", "hello", "Write", "--project", "bell", "--follow", ...there]);
       const [id = ""] = /run_[0-9a-z]{26}/.exec(ran.stdout) ?? [];
       expect(ran.stdout).toContain(`next: skep diff ${id}`);
-      // No step of it is scripted to write.
+      // The script lets no step of it write.
       const idle = await skep(["run", "research", "Look", "--project", "bell", "--follow", ...there]);
       expect(idle).toMatchObject({ code: 0, stdout: expect.stringMatching(/\nnext: skep runs run_\w+\n$/) });
       const { stdout: patch } = await skep(["diff", id, ...there]);

@@ -1,4 +1,4 @@
-/** `skep routines`: what agents do at set times. */
+/** `skep routines`: work that agents do at scheduled times. */
 import type { BodyOf, RowOf } from "../../api/types.ts";
 import { DAY_SECONDS } from "../../core/clock.ts";
 import { badUsage } from "../../core/errors.ts";
@@ -28,7 +28,7 @@ function scheduleText(schedule: Item["schedule"], timezone: string): string {
 }
 const blackoutText = ({ start, end, days }: Blackout): string => `${start}-${end}${days ? ` ${days.join(",")}` : ""}`;
 
-/** `22:00-06:00` or `22:00-06:00 sat,sun`. */
+/** Parses a blackout: `22:00-06:00` or `22:00-06:00 sat,sun`. */
 function blackoutOf(text: string) {
   const [, start, end, days] = /^(\d\d:\d\d)-(\d\d:\d\d)(?:\s+([a-z,][a-z, ]*))?$/.exec(text.trim()) ?? [];
   if (start === undefined) throw badUsage(`--blackout takes 22:00-06:00, or "22:00-06:00 sat,sun"; not ${text}.`);

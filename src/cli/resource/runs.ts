@@ -1,4 +1,4 @@
-/** `skep runs`: what was asked of pipelines, and how it went. `cancel`, `restart` and `approve` act on one. */
+/** `skep runs`: the runs of pipelines and their results. `cancel`, `restart` and `approve` act on one run. */
 import type { AnswerOf, RowOf } from "../../api/types.ts";
 import { msBetween, timestamp } from "../../core/clock.ts";
 import { Problem } from "../../core/errors.ts";
@@ -20,7 +20,7 @@ type List = "/v1/runs";
 type Item = RowOf<List>;
 const { actOnOne } = verbMakers<List>();
 
-/** Steps of one run that are shown, every attempt. */
+/** How many steps of a run are shown, counting every attempt. */
 const STEPS = 2_000;
 
 export const runs: Resource<List> = {
@@ -98,7 +98,7 @@ async function show(run: AnswerOf<"GET", `/v1/runs/${string}`>, client: Client):
   };
 }
 
-/** Steps in their order, the parts of a loop below the step that they are parts of. */
+/** Keeps the order of the steps, but puts the items of a loop below their step. */
 export function partsBelow<S extends { step_id: string; index?: number | null }>(steps: readonly S[]): S[] {
   const isPart = ({ index }: S) => typeof index === "number";
   const places = new Map<string, number>();
@@ -108,7 +108,7 @@ export function partsBelow<S extends { step_id: string; index?: number | null }>
   );
 }
 
-/** Follows a run until it ends; Ctrl-C leaves it. */
+/** Follows a run until it ends. Ctrl-C leaves the run. */
 export async function answerFollowed(run: Pick<Item, "id">, client: Client, flags: Flags): Promise<Answer> {
   const json = flags["json"] === true;
   const interrupt = onInterrupt(client, run["id"], false);
@@ -121,7 +121,7 @@ export async function answerFollowed(run: Pick<Item, "id">, client: Client, flag
   };
 }
 
-/** Verbs of runs that are commands of their own. */
+/** Verbs of runs that are also top-level commands. */
 export const RUN_VERBS: readonly Verb<Item, List>[] = [
   actOnOne("cancel", "cancel a run", ({ client, path }) => act(client, path, "cancel")),
   actOnOne("try-now", "ask a provider again at once, whose quota the run waits for", ({ client, path }) =>

@@ -1,4 +1,4 @@
-/** `skep secrets`: sealed values that agents get as variables. A value is never an argument and never shown. */
+/** `skep secrets`: encrypted values that agents receive as variables. A value is never an argument and never shown. */
 import type { RowOf, Schemas } from "../../api/types.ts";
 import { badUsage, Problem } from "../../core/errors.ts";
 import { readSecret } from "../read-input.ts";
@@ -91,7 +91,7 @@ async function set(call: Call<Item, List>) {
   return { json: secret, text: textOf(secret) };
 }
 
-/** Where it is put into requests; null: nowhere; undefined: as before. @throws Problem 422 `bad_usage`. */
+/** Where the secret is inserted into requests. null: nowhere; undefined: unchanged. @throws Problem 422 `bad_usage`. */
 function edgeOf({ to, as, methods, path, variable }: Flags): Edge | null | undefined {
   if (to === undefined) {
     if ([as, methods, path].some((flag) => flag !== undefined))
@@ -113,7 +113,7 @@ function edgeOf({ to, as, methods, path, variable }: Flags): Edge | null | undef
 
 type Edge = NonNullable<Schemas["SecretEdge"]>;
 type EdgeMethod = NonNullable<Edge["methods"]>[number];
-/** The server says what is wrong with any other. */
+/** Accepts any text: the server reports unknown methods. */
 const isMethod = (text: string): text is EdgeMethod => text !== "";
 
 async function grant({ client, path }: Pick<One, "client" | "path">, secret: Item, agents: readonly string[]) {

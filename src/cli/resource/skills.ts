@@ -1,4 +1,4 @@
-/** `skep skills`: instructions that agents load when they fit. */
+/** `skep skills`: instructions that agents load when a task calls for them. */
 import type { RowOf } from "../../api/types.ts";
 import { readText } from "../read-input.ts";
 import { fieldLines } from "../terminal/table.ts";
@@ -10,7 +10,7 @@ type Item = RowOf<List>;
 const { actOnList, actOnOne } = verbMakers<List>();
 type Key = Pick<Item, "name" | "agent_id">;
 
-/** An agent's own skill is under its agent, and may have the same name as a shared one. */
+/** The path of a skill. An agent's own skill needs the agent's id, since a shared skill may have the same name. */
 const placeOf = (item: Key) => `/v1/skills/${encodeURIComponent(item.name)}?${placeIn(item)}` as const;
 const placeIn = ({ agent_id }: Key): string => (agent_id ? `agent_id=${encodeURIComponent(agent_id)}` : "");
 const nameOf = ({ name, agent_id }: Key): string => (agent_id ? `${agent_id}/${name}` : name);

@@ -1,4 +1,4 @@
-/** `skep sso groups`: which groups of a provider are members of which projects. */
+/** `skep sso groups`: maps groups of a sign-on provider to memberships of projects. */
 import type { Schemas } from "../../api/types.ts";
 import { badUsage, Problem } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";

@@ -1,4 +1,4 @@
-/** `skep sso`: providers that users sign on through. */
+/** `skep sso`: identity providers through which users sign on. */
 import type { BodyOf, Schemas } from "../../api/types.ts";
 import { readSecret } from "../read-input.ts";
 import { fieldLines } from "../terminal/table.ts";
@@ -7,7 +7,7 @@ import { groupsVerb } from "./sso-groups.ts";
 import { bodyOf, deleteVerb, editVerb, listOf, switchVerbs } from "./words.ts";
 
 type List = "/v1/auth/oidc";
-/** Administrators see all of a provider, others what its button needs. */
+/** Administrators see all fields of a provider; other users see only what its sign-on button needs. */
 type Item = Partial<Schemas["Oidc"]> & Pick<Schemas["Oidc"], "slug" | "name">;
 type One = Call<Item, `${List}/${string}`>;
 const { actOnList, actOnOne } = verbMakers<List, Item>();
@@ -69,7 +69,7 @@ export const sso: Resource<List, Item, Item> = {
   ],
 };
 
-/** What a new provider needs; the server says what is missing. */
+/** The fields that a new provider needs. The server reports missing ones. */
 const requiredFrom = (flags: Flags) => ({
   name: flags["name"],
   issuer: flags["issuer"],

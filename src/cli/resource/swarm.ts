@@ -1,4 +1,4 @@
-/** `skep swarm`: tasks that depend on each other, done by agents side by side. `run` starts one from a file. */
+/** `skep swarm`: tasks with dependencies, done by agents in parallel. `run` starts a swarm from a file. */
 import type { BodyOf, RowOf } from "../../api/types.ts";
 import { msBetween, timestamp } from "../../core/clock.ts";
 import { unreadable } from "../../core/errors.ts";
@@ -18,11 +18,11 @@ type Item = RowOf<List>;
 const { actOnList, actOnOne } = verbMakers<List>();
 type Task = RowOf<`${List}/${string}/tasks`>;
 
-/** More than a swarm may have. */
+/** More tasks than a swarm may have. */
 const TASKS = 200;
 const SWARMS = 50;
 
-/** How long it took: a swarm from its making, a task from its start. */
+/** How long it took: a swarm since its creation, a task since its start. */
 const tookOf = ({ finished_at, ...one }: Item | Task): string => {
   const begun = "started_at" in one ? one.started_at : one.created_at;
   return begun ? spanText(msBetween(begun, finished_at ?? timestamp(Date.now()))) : "";
@@ -86,7 +86,7 @@ export const swarm: Resource<List> = {
   ],
 };
 
-/** The file's value, for the server to check. @throws Problem 422 where it is not YAML, or not a map. */
+/** Parses the file; the server validates it. @throws Problem 422 if the file is not YAML, or not a map. */
 async function readPlan(file: string): Promise<BodyOf<"POST", "/v1/swarm/execute">> {
   const text = await readText(file);
   const { parseDocument } = await import("yaml");
@@ -129,7 +129,7 @@ function outputLines({ key, output, outputs }: Task): string[] {
   return said.length === 0 ? [] : ["", paint("bold", key), ...said];
 }
 
-/** Says what happens until the swarm has ended, then how it ended. Ctrl-C leaves; the swarm continues. */
+/** Reports progress until the swarm has ended, then its result. Ctrl-C leaves; the swarm continues on the server. */
 async function follow(client: Client, item: Item, flags: Flags): Promise<Answer> {
   const left = stopAtInterrupt();
   const path = `/v1/swarm/${item["id"]}` as const;
@@ -139,7 +139,7 @@ async function follow(client: Client, item: Item, flags: Flags): Promise<Answer>
       for await (const event of client.events(`/v1/events/stream?swarm_id=${item["id"]}`, left.signal)) {
         if (flags["json"]) console.log(JSON.stringify(event));
         else console.log(lineOf(event));
-        // A swarm one of whose tasks was done again has an earlier `swarm_complete`.
+        // If a task was done again, the log has an earlier `swarm_complete`, so also check the status.
         if (event.kind === "swarm_complete" && isOver(await client.call("GET", path))) break;
       }
   } finally {

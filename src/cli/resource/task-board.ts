@@ -1,4 +1,4 @@
-/** A project's board in a terminal: its columns side by side, or below each other where they are too narrow for that. */
+/** A project's board in a terminal: columns side by side, or one below another if the terminal is too narrow. */
 import type { RowOf, Schemas } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
 import { fit, isLive, oneLine, padEnd, paint, type Style, columns as terminalColumns } from "../terminal/style.ts";
@@ -6,13 +6,13 @@ import { listItems } from "./find.ts";
 import type { Answer, Call } from "./resource.ts";
 import { projectPath, type Tasks } from "./task-workflow.ts";
 
-/** Width of a column beside others. */
+/** The least width of a column that stands beside others. */
 const LEAST_WIDTH = 20;
-/** Where lines may be as long as they are. */
+/** The width where there is no terminal to limit it. */
 const WIDTH_WITHOUT_TERMINAL = 120;
 const GAP = "  ";
 const TITLE_LINES = 2;
-/** Characters of an id that are shown, from its end, where ids differ. */
+/** How many characters of an id are shown. They are taken from its end, where ids differ. */
 const ID_CHARACTERS = 6;
 const MOST_CARDS = 100;
 
@@ -21,7 +21,7 @@ type BoardColumn = Schemas["Project"]["columns"][number];
 type Card = Pick<RowOf<Tasks>, "id" | "title" | "status"> & { priority: string; assigned_agent?: string | null };
 
 interface Column extends Pick<BoardColumn, "id" | "name" | "statuses" | "wip_limit"> {
-  /** How many tasks it holds in all. */
+  /** How many tasks the column holds in all. */
   count: number;
   tasks: Card[];
 }
@@ -43,7 +43,7 @@ export async function showBoard({ client, path, flags }: Call<unknown, Tasks>): 
   }
 }
 
-/** The lines of a board. @param width columns of the terminal. */
+/** Draws a board as lines. @param width columns of the terminal. */
 export function boardLines(columns: readonly Column[], width: number = terminalColumns()): string[] {
   const room = Number.isFinite(width) ? width : WIDTH_WITHOUT_TERMINAL;
   const each = Math.floor((room - GAP.length * (columns.length - 1)) / columns.length);
@@ -70,7 +70,7 @@ function columnLines({ name, count, wip_limit, tasks, statuses }: Column, width:
 
 const PRIORITY_STYLES: Readonly<Record<string, Style>> = { p0: "red", p1: "yellow" };
 
-/** A task: its title on up to two lines, and below it its id and who claimed it. */
+/** The lines of a task's card: its title on up to two lines, then its id and who claimed it. */
 function cardLines(task: Card, width: number, namesStatus: boolean): string[] {
   const { title, priority, assigned_agent: agent, status, id } = task;
   const marks = [priority, ...(namesStatus ? [status] : []), id.slice(-ID_CHARACTERS), agent && `@${agent}`];
@@ -78,7 +78,7 @@ function cardLines(task: Card, width: number, namesStatus: boolean): string[] {
   return [...wrapped(oneLine(title), width), paint(PRIORITY_STYLES[priority] ?? "dim", below), ""];
 }
 
-/** Words on lines of a width; what does not fit on the last one is cut. */
+/** Wraps text into lines of a width; what does not fit on the last line is cut. */
 function wrapped(text: string, width: number): string[] {
   const lines = [""];
   for (const word of text.split(" ")) {

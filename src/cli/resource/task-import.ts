@@ -1,4 +1,4 @@
-/** `skep tasks import`: many tasks out of a file. */
+/** `skep tasks import`: creates many tasks from a file. */
 
 import { unreadable } from "../../core/errors.ts";
 import { listIn, membersOf, textIn } from "../../core/is-object.ts";
@@ -6,7 +6,7 @@ import { readText } from "../read-input.ts";
 import { jobEnded } from "./jobs.ts";
 import type { Answer, Call } from "./resource.ts";
 
-/** The value of a JSON or YAML file. @throws Problem 422 naming the file. */
+/** Parses a JSON or YAML file. @throws Problem 422 that names the file. */
 export async function readData(file: string): Promise<unknown> {
   const text = await readText(file);
   try {
@@ -17,7 +17,7 @@ export async function readData(file: string): Promise<unknown> {
   }
 }
 
-/** @throws Problem 422 for a file without tasks in it. */
+/** @throws Problem 422 for a file that contains no tasks. */
 export async function importTasks({
   client,
   path,

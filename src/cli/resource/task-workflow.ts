@@ -1,4 +1,7 @@
-/** `skep tasks columns`, `policy` and `plan`: the board's columns, the stages of work, and what they mean for one task. */
+/**
+ * `skep tasks columns`, `policy` and `plan`: the board's columns, the stages of work, and the stages that apply to a
+ * task.
+ */
 
 import type { Schemas } from "../../api/types.ts";
 import { badUsage, unreadable } from "../../core/errors.ts";
@@ -8,7 +11,7 @@ import { type Answer, type Call, verbMakers } from "./resource.ts";
 import { readData } from "./task-import.ts";
 
 const FILE = { name: "[file]", about: "JSON or YAML with the new ones; - for standard input" };
-/** The list of a board. */
+/** The path of a board's list of tasks. */
 export type Tasks = `/v1/projects/${string}/tasks`;
 type Stage = Schemas["ResolveWorkflowProjectTaskAnswer"]["stages"][number];
 const { actOnList } = verbMakers<Tasks>();

@@ -48,7 +48,7 @@ async function fieldsOf({ client, flags }: Pick<Call, "client" | "flags">, list:
   };
 }
 
-/** Titles contain spaces, so only commas separate. */
+/** Splits at commas only, because titles contain spaces. */
 const namesOf = (text: string): string[] =>
   text
     .split(",")
@@ -185,7 +185,7 @@ export const tasks: Resource<List> = {
   verbs: VERBS,
 };
 
-/** @param task with where it may go next, as an answer to a move names it. */
+/** @param task the task. The answer to a move also has the statuses that it may move to next. */
 function linesOf(task: Item & { next_statuses?: readonly string[] }): string[] {
   const { next_statuses: next } = task;
   return [

@@ -1,4 +1,4 @@
-/** `skep users`: the accounts of a server, for its administrators. */
+/** `skep users`: a server's accounts, for its administrators. */
 import type { RowOf } from "../../api/types.ts";
 import { askHidden } from "../terminal/ask.ts";
 import { timeText } from "../terminal/table.ts";

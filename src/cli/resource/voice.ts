@@ -1,4 +1,4 @@
-/** `skep voice`: the voices that agents can have, their settings, and speech: tried, kept as a file, and what it cost. */
+/** `skep voice`: agents' voices and their settings. It can speak a text into a file and list what speech cost. */
 
 import { writeFileSync } from "node:fs";
 import { extname } from "node:path";
@@ -93,7 +93,7 @@ export const voice: Resource<List> = {
 const settingsPath = ({ agent }: Flags): string =>
   agent === undefined ? "/v1/admin/tts-settings" : `/v1/agents/${encodeURIComponent(agent)}/tts-settings`;
 
-/** An agent's settings with what is in force where it has none of its own. */
+/** An agent's settings. For each unset one, the value that applies instead is shown. */
 function settingsLines(settings: Settings): string[] {
   const { agent_id: _, effective, ...fields } = { agent_id: undefined, effective: undefined, ...settings };
   const inForce = new Map<string, unknown>(Object.entries(effective ?? {}));
@@ -102,7 +102,7 @@ function settingsLines(settings: Settings): string[] {
   return fieldLines(Object.entries(fields).map(([name, value]) => [name, text(name, value)] as const));
 }
 
-/** Page size of a list that is read in full. */
+/** How many voices are read: the whole list. */
 const MOST_VOICES = 1_000;
 
 async function speak({ client, args: [given = ""], flags }: Call): Promise<Answer> {

@@ -1,4 +1,4 @@
-/** Words and colours that several resources share. */
+/** Words, colors and verbs that several resources share. */
 
 import type { AnswerOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
@@ -32,7 +32,7 @@ const STATUS_STYLES: Readonly<Record<string, Style>> = {
 
 export const statusStyle = (status: string): Style | undefined => STATUS_STYLES[status];
 
-/** What runs, steps, swarms and their tasks have cost. */
+/** The column with the cost of runs, steps, swarms and their tasks. */
 export const COST: Column<Cost> = {
   head: "COST",
   of: ({ cost_usd, calls_without_price }) => shortCostText({ cost_usd, calls_without_price }),
@@ -41,13 +41,13 @@ export const COST: Column<Cost> = {
 
 export const YES: OptionSpec = { flags: "--yes", about: "do not ask" };
 
-/** Asks before something is lost, where there is a person. @throws Problem 400 `stopped`. */
+/** If a person is there, asks before something is deleted. @throws Problem 400 `stopped`. */
 export async function assertMeant(question: string, flags: Flags): Promise<void> {
   if (flags["yes"] || flags["json"] || !hasPerson()) return;
   if (!(await confirm(question))) throw new Problem(400, "stopped", "Stopped; nothing was changed.");
 }
 
-/** The verb that keeps one from the settings for retention. */
+/** The verb that excludes an item from the retention settings. */
 export function keepVerb<Row extends { id: string }, List extends string>(one: string): OneVerb<Row, List> {
   return verbMakers<List, Row>().actOnOne(
     "keep",
@@ -65,13 +65,13 @@ export function keepVerb<Row extends { id: string }, List extends string>(one: s
 
 /** What a deletion can be told. */
 interface DeleteChoices<Row> {
-  /** For what is refused without it. */
+  /** The option for deletions that are refused without it. */
   force?: OptionSpec;
-  /** For what can be deleted with all that belongs to it. */
+  /** For an item that can be deleted with all that belongs to it. */
   everything?: { options: readonly OptionSpec[]; run(call: Call<Row>, what: string): Promise<Answer> };
 }
 
-/** The verb that deletes one. @param losing what is deleted, in the question. */
+/** The verb that deletes an item. @param losing describes, for the question, what is deleted. */
 export function deleteVerb<Row, List extends string>(
   about: string,
   losing: (item: Row) => string,
@@ -89,7 +89,10 @@ export function deleteVerb<Row, List extends string>(
   });
 }
 
-/** The verb that lists, as the command without a verb does. @param resource a function: its verbs are made before it is. */
+/**
+ * The verb that lists, as the command without a verb does. @param resource a function, because the resource is created
+ * after its verbs.
+ */
 export const listVerb = <Row, List extends string>(
   about: string,
   most: number,
@@ -101,14 +104,14 @@ export const listVerb = <Row, List extends string>(
     return { json: found, text: found.items.length === 0 ? empty : tableLines(columns, found.items) };
   });
 
-/** What the verbs that change one need: its fields from flags, and the text about the changed one. */
+/** What the verbs that change an item need: its fields from flags, and the text about the changed item. */
 interface ChangeWords<Row, One> {
   options?: readonly OptionSpec[];
   fieldsOf(call: Call<Row>): Promise<object> | object;
   linesOf(item: One): readonly string[];
 }
 
-/** The verb that changes what is given of one and leaves the rest. */
+/** The verb that changes only the given fields of an item. */
 export const editVerb = <Row, List extends string, One = AnswerOf<"PUT", `${List}/${string}`>>(
   name: string,
   about: string,
@@ -122,7 +125,7 @@ export const editVerb = <Row, List extends string, One = AnswerOf<"PUT", `${List
     },
   });
 
-/** The verbs that switch one on and off. */
+/** The verbs that switch an item on and off. */
 export const switchVerbs = <Row, List extends string, One>(
   on: string,
   off: string,
@@ -138,7 +141,7 @@ export const confirmVerb = <Row, List extends string, One>(
   linesOf: ChangeWords<unknown, One>["linesOf"],
 ): OneVerb<Row, List> => editVerb("confirm", about, { fieldsOf: () => ({ trusted: true }), linesOf });
 
-/** The body of a change from flags: only what was given; an empty text clears. */
+/** The body of a change, built from flags. It contains only the given fields; an empty text clears a field. */
 export function bodyOf<Field extends string>(
   flags: Flags,
   fields: Readonly<Record<string, Field>>,
@@ -149,5 +152,5 @@ export function bodyOf<Field extends string>(
   return body;
 }
 
-/** A list in one argument: `a,b c`. */
+/** Splits a list in one argument: `a,b c`. */
 export const listOf = (text: string): string[] => text.split(/[,\s]+/).filter(Boolean);

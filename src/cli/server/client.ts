@@ -1,4 +1,4 @@
-/** Talking to a server, local or remote: JSON calls, and the event stream that continues where it broke off. */
+/** A client for a local or remote server: JSON calls, and an event stream that continues after a broken connection. */
 
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { AnswerOf, Method, Rest } from "../../api/types.ts";
@@ -13,10 +13,13 @@ type FormFields = Readonly<Record<string, string | undefined>>;
 
 export type Client = ReturnType<typeof createClient>;
 
-/** Tries of a broken stream, each later than the one before. */
+/** How often a broken stream is retried, with increasing pauses. */
 const STREAM_TRIES = 10;
 
-/** @throws Problem 422 `bad_usage` for 1e400: JSON would make null of it, and null removes a limit. */
+/**
+ * Serializes a body. @throws Problem 422 `bad_usage` for a number like 1e400: JSON would turn it into null, and null
+ * removes a limit.
+ */
 const writeBody = (body: unknown): string =>
   JSON.stringify(body, (name, value: unknown) => {
     if (typeof value === "number" && !Number.isFinite(value))
@@ -48,7 +51,7 @@ export function createClient(url: string, token?: string, data?: string) {
       throw stranger(url);
     }
   }
-  /** An answer that is read to its end, over a connection that may break. */
+  /** Reads an answer to its end and reports a connection that breaks meanwhile. */
   const whole = <T>(reading: Promise<T>): Promise<T> =>
     reading.catch((error: unknown) => {
       throw unreachable(url, error);
@@ -64,41 +67,41 @@ export function createClient(url: string, token?: string, data?: string) {
     url,
     data,
     /**
-     * Asks an operation of the API by its address, and says what it answers.
-     * @param address `/v1/runs/${id}`, with its query; the document has an operation for it.
-     * @param rest the body, and the tag of what was read: refused with 412 when it was changed since.
+     * Calls an operation of the API, with the types of its request and answer.
+     * @param address `/v1/runs/${id}`, with its query; the OpenAPI document has an operation for it.
+     * @param rest the body, and the ETag of what was read: the server answers 412 if that has changed since.
      */
     call: <M extends Method, const Address extends string>(
       method: M,
       address: Address,
       ...[body, ifMatch]: Rest<M, Address, [ifMatch?: string]>
     ): Promise<AnswerOf<M, Address>> => send(method, address, body, ifMatch),
-    /** The same for an address that is only known when the command runs: of any resource. */
+    /** Like `call`, for an address that is known only at run time, such as that of any resource. */
     ask: <T>(method: Method, path: string, body?: unknown, ifMatch?: string): Promise<T> =>
       send(method, path, body, ifMatch),
-    /** An object to be changed, with its tag. */
+    /** Reads an object that is to be changed, with its ETag. */
     async tagged<T = Record<string, unknown>>(path: string) {
       const answer = await reach(path, { headers });
       const body = await bodyOf<T>(answer);
       return { body, tag: answer.headers.get("ETag") ?? undefined };
     },
-    /** Sends a file in a form. */
+    /** Uploads a file as form data. */
     upload<T = Record<string, unknown>>(path: string, file: File, fields: FormFields = {}) {
       const body = new FormData();
       for (const [name, value] of Object.entries(fields)) if (value !== undefined) body.append(name, value);
       body.append("file", file);
       return fetchBody<T>(path, { method: "POST", headers, body });
     },
-    /** An answer that is not JSON. */
+    /** Reads an answer as text. */
     text: (path: string): Promise<string> =>
       reach(path, { headers: { ...headers, Accept: "text/plain" } }).then((answer) => whole(answer.text())),
-    /** Sends JSON; the answer is a file's bytes. */
+    /** Sends JSON and receives a file's bytes. */
     async file(path: string, body: unknown) {
       const all = { ...headers, "Content-Type": "application/json" };
       const answer = await reach(path, { method: "POST", headers: all, body: writeBody(body) });
       return { bytes: await whole(answer.bytes()), headers: answer.headers };
     },
-    /** Events of a stream path, over breaks of the connection, until the server ends it for good or `signal` aborts. */
+    /** Yields the events of a stream, over broken connections, until the server ends the stream or `signal` aborts. */
     async *events(path: string, signal: AbortSignal): AsyncGenerator<SkepEvent> {
       let last = 0;
       let fails = 0;
@@ -106,7 +109,7 @@ export function createClient(url: string, token?: string, data?: string) {
         try {
           const at: Record<string, string> = last > 0 ? { "Last-Event-ID": String(last) } : {};
           const answer = await reach(path, { headers: { ...headers, ...at, Accept: "text/event-stream" }, signal });
-          // What was followed has ended, and all its events were read.
+          // 204: what was followed has ended, and all its events were read.
           if (answer.status === 204 || !answer.body) return;
           fails = 0;
           for await (const event of parseEvents(answer.body)) {
@@ -128,14 +131,14 @@ export function createClient(url: string, token?: string, data?: string) {
 export const noServer = (detail: string) => new Problem(503, "no_server", detail);
 const stranger = (url: string) => noServer(`What answers at ${url} is not Skep. Look at the address.`);
 
-/** Not followed: the request's token and secrets are meant for the address that was named. */
+/** Reports a redirect without following it: the token and secrets are meant only for the address that was named. */
 function redirected(url: string, path: string, target: string): Problem {
   const wanted = URL.canParse(target, url) ? new URL(target, url).href : target;
   const address = wanted.endsWith(path) ? wanted.slice(0, -path.length) : wanted;
   return noServer(`${url} sends you on to ${address}. Use that address if you trust it: --url ${address}`);
 }
 
-/** A failed connection in words: what failed and what to do. */
+/** Describes a failed connection: what failed and what to do. */
 function unreachable(url: string, error: unknown): Problem {
   const [code, message] = [codeOf(error) ?? "", messageOf(error)];
   if (code === "EPROTO" || /WRONG_VERSION|TLS handshake/.test(`${code} ${message}`))
@@ -159,7 +162,7 @@ async function problemOf(url: string, answer: Response, question: Question): Pro
     .catch(() => undefined);
   const [code, detail, errors] = [textIn(body, "code"), textIn(body, "detail"), fieldErrorsIn(body)];
   if (code === undefined && answer.status < 500 && answer.status !== 401) return stranger(url);
-  // To somebody who logs in just now the advice to log in says nothing.
+  // Somebody who is logging in needs no advice to log in.
   const isLogin = answer.url.includes("/v1/auth/login");
   const hint =
     answer.status === 401 && !isLogin ? " Log in with: skep login, or set SKEP_TOKEN to a key of this server." : "";
@@ -171,7 +174,7 @@ async function problemOf(url: string, answer: Response, question: Question): Pro
   });
 }
 
-/** What answers need not be Skep: only what has the shape of its errors is read. */
+/** Reads the field errors of an answer. The answer need not come from Skep, so everything else in it is ignored. */
 function fieldErrorsIn(body: unknown): FieldError[] {
   return listIn(body, "errors").flatMap((one) => {
     const [pointer, message] = [textIn(one, "pointer"), textIn(one, "message")];
@@ -179,10 +182,10 @@ function fieldErrorsIn(body: unknown): FieldError[] {
   });
 }
 
-/** More fields are not named. */
+/** How many fields are named. */
 const FIELDS_MAX = 20;
 
-/** The detail, and what it does not say itself of each field: one in the same line, several in a line each. */
+/** Adds to the detail what it does not say about each field: one field on the same line, several on a line each. */
 function withFields(detail: string, errors: readonly FieldError[]): string {
   const fields = errors.map(({ pointer, message }) => ({
     name: pointer.replace(/^\//, "").replaceAll("/", "."),
@@ -198,15 +201,15 @@ function withFields(detail: string, errors: readonly FieldError[]): string {
   if (errors.length < 2) return [detail, ...named].join(" ");
   const more = named.length - FIELDS_MAX;
   const lines = [...named.slice(0, FIELDS_MAX), ...(more > 0 ? [`And ${more} more.`] : [])];
-  // A text's problems say where they are; the detail is the first of them.
+  // Problems in a text already say where they are, and the detail only repeats the first of them.
   const head = fields.every(({ message }) => isInText(message)) ? `${fields.length} problems:` : detail;
   return [head, ...lines.map((line) => `  ${line.replace(/([.?])\.$/, "$1")}`)].join("\n");
 }
 
-/** Whether a message says where in a text the problem is: that is more than the path of the value. */
+/** Whether a message says where in a text the problem is. That is more precise than the field's path. */
 const isInText = (message: string): boolean => /^Line \d+/.test(message);
 
-/** The server's events as they come; `gap` frames have no id. */
+/** Parses the server's event stream; `gap` frames have no id. */
 async function* parseEvents(body: NonNullable<Response["body"]>): AsyncGenerator<SkepEvent> {
   const frames = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
   for await (const { data } of frames) yield ownJson<SkepEvent>(data);

@@ -1,4 +1,6 @@
-/** What `skep login` keeps: a key for each server address, and which server was chosen last. 0600. */
+/**
+ * The file that `skep login` writes: a key for each server address, and which server was chosen last. Its mode is 0600.
+ */
 
 import { mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -8,7 +10,7 @@ import { writePrivately } from "./server-file.ts";
 
 export interface Credential {
   access_token: string;
-  /** To revoke it at logout. */
+  /** Id of the API key, to revoke it at log-out. */
   key_id?: string;
 }
 
@@ -32,14 +34,14 @@ function all(): Kept {
 
 export const credentialFor = (url: string): Credential | undefined => all().servers[url];
 
-/** SKEP_TOKEN, else what is kept for this server. */
+/** The value of SKEP_TOKEN, else the key that is stored for this server. */
 export const tokenFor = (url: string): string | undefined =>
   process.env["SKEP_TOKEN"] || credentialFor(url)?.access_token;
 
 /** The server of the last `skep login`. */
 export const currentServer = (): string | undefined => all().current;
 
-/** Keeps a credential and makes its server the current one. */
+/** Stores a credential and makes its server the current one. */
 export function keepCredential(url: string, credential: Credential): void {
   write({ current: url, servers: { ...all().servers, [url]: credential } });
 }

@@ -12,7 +12,7 @@ const folder = temporaryFolder();
 const home = join(folder.path, "home");
 const elsewhere = join(folder.path, "elsewhere");
 const env = { HOME: home, XDG_STATE_HOME: join(home, "state"), XDG_CONFIG_HOME: join(home, "config") };
-/** What a command left behind; the runtime keeps a folder of its own when the tests run on the sources. */
+/** The files that a command left behind. With the sources, the runtime adds a folder of its own. */
 const leftIn = (path: string) => readdirSync(path).filter((name) => name !== ".bun");
 const listed = join(env.XDG_STATE_HOME, "skep/servers");
 const at = (cwd: string, more: Record<string, string> = {}) => ({ cwd, env: { ...env, ...more } });
@@ -87,7 +87,7 @@ describe("a command", () => {
   });
 
   test("leaves entries of other machines that share the home folder alone", async () => {
-    // Their addresses lead to this machine's server from here.
+    // From here, these addresses lead to this machine's server.
     const entry = { url: server.url, pid: process.pid, host: "another-machine", data: "/elsewhere" };
     const path = join(listed, "another.json");
     writeFileSync(path, JSON.stringify(entry), { mode: 0o600 });

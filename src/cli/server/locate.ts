@@ -1,4 +1,4 @@
-/** Which server a command talks to. Never starts one. */
+/** Finds the server that a command talks to. It never starts one. */
 import type { Command } from "commander";
 import { isLoopback, readConfig } from "../../core/config.ts";
 import { badUsage } from "../../core/errors.ts";
@@ -12,7 +12,7 @@ export interface ServerFlags {
   json?: boolean | undefined;
 }
 
-/** Adds what every command has that talks to a server. */
+/** Adds the flags of every command that talks to a server. */
 export const withServer = (command: Command): Command =>
   command
     .option("--url <url>", "server to use [SKEP_URL]")
@@ -25,15 +25,15 @@ export async function connect(flags: ServerFlags): Promise<Client> {
   return createClient(url, tokenFor(url), data);
 }
 
-/** Where a server is; with its data folder when it runs on this machine. */
+/** The address of a server; also its data folder if it runs on this machine. */
 export type Place = Pick<ServerFile, "url"> & Partial<ServerFile>;
 
 const bare = (url: string): string => url.replace(/(?<!\/)\/+$/, "");
 
 /**
- * In this order: --url, SKEP_URL, --data, DATA, ./data, the last `skep login`, this user's running server. Says on
- * standard error which it is where the command does not name it and the last log-in was at another server: tokens and
- * secrets go there.
+ * Chooses, in this order: --url, SKEP_URL, --data, DATA, ./data, the last `skep login`, this user's running server. If
+ * the command does not name the server and the last log-in was at another one, it says on standard error which it is:
+ * tokens and secrets go there.
  */
 export async function locate(flags: ServerFlags): Promise<Place> {
   const place = await find(flags);

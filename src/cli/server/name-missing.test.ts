@@ -1,4 +1,4 @@
-/** What a command says that is not there. */
+/** What a command says about something that does not exist. */
 import { expect, test } from "bun:test";
 import { nameMissing } from "./name-missing.ts";
 

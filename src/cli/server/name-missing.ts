@@ -1,20 +1,25 @@
-/** Names what a command asked a server for: its own sentence does not repeat it. */
+/** Adds to a "not found" error the name that the command asked for, since the server's message does not repeat it. */
 import { textIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 import { fit, oneLine } from "../terminal/style.ts";
 
-/** One or two words: `agent`, `memory entry`. In longer ones the last word may be another thing: `job of this project`. */
+/**
+ * The kind of object in one or two words: `agent`, `memory entry`. In longer phrases the last word may be another
+ * object: `job of this project`.
+ */
 const NO_SUCH = /^There is no such ([A-Za-z]+ )?([a-z]+)\./;
-/** Columns of a name that somebody typed, or that stood in their file. */
+/** Width to which a name is cut. A person typed it, or it was in their file. */
 const NAME_COLUMNS = 80;
 
-/** What was asked for: a path, and the JSON that was sent there. */
+/** What was asked: a path, and the JSON that was sent there. */
 export interface Question {
   path: string;
   body?: unknown;
 }
 
-/** "There is no such agent." with the agent that the question named; unchanged where it named none, or several. */
+/**
+ * Puts the name into "There is no such agent." The message is unchanged if the question has no such name, or several.
+ */
 export function nameMissing(detail: string, question: Question): string {
   const [said, kind = "", thing] = NO_SUCH.exec(detail) ?? [];
   if (said === undefined || thing === undefined) return detail;
@@ -23,7 +28,9 @@ export function nameMissing(detail: string, question: Question): string {
   return `There is no ${kind}${thing} ${fit(oneLine(name), NAME_COLUMNS)}.${detail.slice(said.length)}`;
 }
 
-/** The API names an agent in `agent_id` of a body or a query, or in a path after `agents`. */
+/**
+ * The names in the question. The API names an agent in `agent_id` of a body or a query, or after `agents` in a path.
+ */
 function namesOf(thing: string, { path, body }: Question): string[] {
   const { pathname, searchParams } = new URL(path, "http://localhost");
   const segments = pathname.split("/");
@@ -34,7 +41,7 @@ function namesOf(thing: string, { path, body }: Question): string[] {
   return [...new Set(given)].filter((name) => name !== "");
 }
 
-/** @returns a segment that was never encoded, such as `50%`, as it is. */
+/** Decodes a path segment; a segment that was never encoded, such as `50%`, is returned as it is. */
 function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);

@@ -1,6 +1,6 @@
 /**
- * Where running servers say how to reach them: each in its data folder (`server.json`), and those of this user in a list
- * in the user's state folder, so that commands find them from anywhere. Readable for the owner alone.
+ * Files in which running servers say how to reach them. Each server writes one in its data folder (`server.json`) and
+ * may write one in the user's state folder, so that commands find it from anywhere. Only the owner can read them.
  */
 
 import { createHash } from "node:crypto";
@@ -13,13 +13,13 @@ import { holdsFolder, isPrivate, leadsHere } from "./trust.ts";
 export interface ServerFile {
   url: string;
   pid: number;
-  /** The machine or container that `pid` is a process of. */
+  /** Name of the machine or container in which process `pid` runs. */
   host: string;
-  /** The data folder. */
+  /** Path of the data folder. */
   data: string;
 }
 
-/** One that has ended refuses at once; one that is busy may take a while. */
+/** How long a server may take to answer. An ended server refuses at once, but a busy one may take a while. */
 const ANSWER_MS = 10_000;
 
 const fileIn = (data: string): string => join(resolve(data), "server.json");
@@ -28,57 +28,60 @@ const listFolder = (): string =>
 const listedAs = (data: string): string =>
   join(listFolder(), `${createHash("sha256").update(resolve(data)).digest("hex").slice(0, 16)}.json`);
 
-/** Written whole to a new file that takes the old one's place: never half, never readable by others. */
+/** Writes a new file and renames it over the old one, so that it is never incomplete and never readable by others. */
 export function writePrivately(path: string, value: unknown): void {
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
   renameSync(draft, path);
 }
 
-/** Says where this process's server listens. @throws when the data folder cannot be written. */
+/** Writes where this process's server listens. @throws when the data folder cannot be written. */
 export function publishServer(url: string, data: string): void {
   writePrivately(fileIn(data), { url, pid: process.pid, host: hostname(), data: resolve(data) } satisfies ServerFile);
 }
 
-/** Puts it on the user's list. Without a place for it (no home), commands need --data or --url; that is not an error. */
+/**
+ * Adds the server to the user's list. Without a place for the list (no home), commands need --data or --url, which is
+ * no error.
+ */
 export function listServer(url: string, data: string): void {
   const path = listedAs(data);
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // Without links: the folder behind a link that changes would be another one.
+    // Resolve links: a link may later point to another folder.
     const entry: ServerFile = { url, pid: process.pid, host: hostname(), data: realpathSync(data) };
     writePrivately(path, entry);
   } catch {
-    // See above.
+    // The list is optional.
   }
 }
 
-/** Removes what the two functions above wrote. */
+/** Removes the server's file and its entry in the user's list. */
 export function withdrawServer(data: string): void {
   rmSync(fileIn(data), { force: true });
   try {
     rmSync(listedAs(data), { force: true });
   } catch {
-    // A list that cannot be written has no entry of this process.
+    // If the list cannot be written, it has no entry of this process.
   }
 }
 
 /**
- * The server that works on a folder that a person named, if one answers. It may be reached over links and belong to somebody
- * else, as the volume of a container does; file and process still have to be this user's.
+ * Finds the server on a data folder that a person named, if one answers. The path may contain links, and the folder may
+ * belong to somebody else, as a container's volume does. The file and the process must still be this user's.
  */
 export function serverOfNamed(data: string): Promise<ServerFile | undefined> {
   let folder = resolve(data);
   try {
     folder = realpathSync(folder);
   } catch {
-    // Nothing is there, so nothing runs on it.
+    // The folder does not exist, so no server runs on it.
   }
   return serverOn(folder);
 }
 
 /**
- * The server that works on this data folder, if one answers. Any folder can hold a file with this name, for example a
+ * Finds the server on this data folder, if one answers. Any folder can contain a file with this name, for example a
  * cloned repository. The file counts only if this user wrote it and its process works on the folder right now.
  */
 export async function runningServer(data: string): Promise<ServerFile | undefined> {
@@ -93,8 +96,8 @@ async function serverOn(folder: string): Promise<ServerFile | undefined> {
 }
 
 /**
- * Servers on the user's list that run on this machine and answer; entries of those that do not are removed. A home folder
- * may be shared: entries of other machines are theirs, and their addresses lead elsewhere from here.
+ * The servers on the user's list that run on this machine and answer. Entries of others on this machine are removed. A
+ * home folder may be shared, so entries of other machines stay; their addresses are not valid here.
  */
 export async function listedServers(): Promise<ServerFile[]> {
   const folder = listFolder();
@@ -117,7 +120,7 @@ export async function listedServers(): Promise<ServerFile[]> {
   return found.filter((file) => file !== undefined).sort((a, b) => a.data.localeCompare(b.data));
 }
 
-/** @returns undefined for a file that is missing, damaged, or not this user's alone. */
+/** @returns undefined for a file that is missing, damaged, or accessible to other users. */
 function readServerFile(path: string): ServerFile | undefined {
   if (!isPrivate(path, "file")) return undefined;
   try {
@@ -129,7 +132,7 @@ function readServerFile(path: string): ServerFile | undefined {
   }
 }
 
-/** Whether a server answers at this address. Sends no credential. */
+/** Whether a server answers at this address. It sends no credentials. */
 export async function answers(url: string): Promise<boolean> {
   return fetch(`${url}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS), redirect: "manual" }).then(
     ({ ok }) => ok,

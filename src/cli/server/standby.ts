@@ -1,8 +1,10 @@
 import type { Client } from "./client.ts";
 
-/** Says, where work is started or followed, that a server on a copied data folder does none until it is activated. */
+/**
+ * Warns, where work is started or followed, that a server on a copied data folder does no work until it is activated.
+ */
 export async function warnOfStandby(client: Client): Promise<void> {
-  // Only a hint: where the status cannot be had, what was asked for says what is wrong.
+  // Only a hint: if the status cannot be read, the command's own request reports what is wrong.
   const status = await client.call("GET", "/v1/status").catch(() => undefined);
   if (status?.standby)
     console.error(

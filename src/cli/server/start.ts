@@ -8,8 +8,9 @@ import { listedServers, listServer, publishServer, serverOfNamed, withdrawServer
 export type Started = Awaited<ReturnType<typeof startServer>>;
 
 /**
- * Opens everything and listens.
- * @param listed whether commands find it from any folder; one that soon ends is found over its data folder alone.
+ * Starts the server in this process and listens.
+ * @param listed whether commands can find it from any folder. A short-lived server is found only through its data
+ * folder.
  * @throws Problem with the remedy when a part cannot start.
  */
 export async function startServer(config: Config, { listed = false } = {}) {
@@ -39,7 +40,7 @@ export async function startServer(config: Config, { listed = false } = {}) {
   return { app, stop };
 }
 
-/** Whether a server may listen at that port of the loopback address. */
+/** Whether a server can listen on that port of the loopback address. */
 export function isFree(port: number): boolean {
   try {
     Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
@@ -49,7 +50,10 @@ export function isFree(port: number): boolean {
   }
 }
 
-/** Says which server of ours has what this one needs: the port, or the data folder. Any other error as it is. */
+/**
+ * If another server of this user holds the port or the data folder, adds to the error which one. Returns other errors
+ * unchanged.
+ */
 async function namingHolder(error: unknown, { data, port }: Config): Promise<unknown> {
   if (!isProblem(error)) return error;
   const { status, code, detail } = error;

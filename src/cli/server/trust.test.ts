@@ -1,4 +1,4 @@
-/** A `server.json` in some folder, as a cloned repository can hold it, does not decide where tokens and secrets go. */
+/** A `server.json` in any folder, such as a cloned repository, must not decide where tokens and secrets are sent. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
@@ -44,7 +44,7 @@ function plant(more: Record<string, unknown> = {}): void {
   writeFileSync(file, JSON.stringify({ url, pid: process.pid, host: hostname(), data, ...more }), { mode: 0o600 });
 }
 
-/** What a user runs in a folder that is not theirs. */
+/** Runs commands in a folder that belongs to somebody else. */
 async function useTheFolder(): Promise<void> {
   for (const [args, stdin] of [
     [["secrets", "set", "DEPLOY_KEY"], SECRET],

@@ -1,6 +1,6 @@
 /**
- * Whether what a `server.json` says may be believed. Commands send tokens and secrets to the server that it names, so a
- * file that somebody else could have written decides nothing.
+ * Decides whether a `server.json` can be trusted. Commands send tokens and secrets to the server that it names, so a
+ * file that somebody else could have written is ignored.
  */
 
 import { lookup } from "node:dns/promises";
@@ -16,12 +16,12 @@ export function isPrivate(path: string, kind: "file" | "folder"): boolean {
   return found.uid === process.getuid?.() && (found.mode & OTHERS) === 0;
 }
 
-/** Whether this process of the user's holds the lock on a data folder, as only the server that works on it does. */
+/** Whether this process belongs to the user and holds the lock on a data folder, as only the folder's server does. */
 export async function holdsFolder(pid: number, folder: string): Promise<boolean> {
   return process.platform === "darwin" ? hasOpen(pid, folder) : hasLocked(pid, folder);
 }
 
-/** From the kernel's list of the process's descriptors and of the locks on each, which only its user can read. */
+/** Reads the kernel's list of the process's file descriptors and their locks, which only its user can read. */
 function hasLocked(pid: number, folder: string): boolean {
   try {
     const { dev, ino } = statSync(folder, { bigint: true });
@@ -36,7 +36,7 @@ function hasLocked(pid: number, folder: string): boolean {
   }
 }
 
-/** macOS tells which files a process has open, but not its locks. A server has its data folder open only to lock it. */
+/** macOS shows which files a process has open, but not its locks. A server opens its data folder only to lock it. */
 async function hasOpen(pid: number, folder: string): Promise<boolean> {
   const command = ["/usr/sbin/lsof", "-a", "-p", String(pid), "-u", String(process.getuid?.()), "-Fn", "--", folder];
   try {
@@ -47,7 +47,7 @@ async function hasOpen(pid: number, folder: string): Promise<boolean> {
   }
 }
 
-/** Whether an address leads to this machine, under whatever name. */
+/** Whether an address leads to this machine, under any name. */
 export async function leadsHere(url: string): Promise<boolean> {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
   const own = new Set(Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address)));

@@ -1,7 +1,7 @@
-/** Programs of the machine that a service manager calls. */
+/** Runs programs of the machine for a service manager. */
 import { Problem } from "../../core/errors.ts";
 
-/** What this machine or its state does not allow. */
+/** The error for what this machine or its state does not allow. */
 export const refuse = (detail: string): Problem => new Problem(422, "service_refused", detail);
 
 interface Ended {
@@ -17,7 +17,7 @@ export function runProgram(...[program = "", ...args]: string[]): Ended {
   return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString().trim() };
 }
 
-/** @returns standard output. @throws Problem 422 `service_failed` with what the program said. */
+/** @returns standard output. @throws Problem 422 `service_failed` with the program's output. */
 export function mustRun(...command: string[]): string {
   const { code, stdout, stderr } = runProgram(...command);
   if (code === 0) return stdout;

@@ -1,4 +1,4 @@
-/** The launchd agent of a server on macOS: started when its user logs in, and again when it fails. */
+/** The launchd agent of a server on macOS. launchd starts it when its user logs in, and again when it fails. */
 
 export const LAUNCHD_LABEL = "dev.skep.server";
 

@@ -1,4 +1,4 @@
-/** Services by launchd: an agent of the user who installs it. */
+/** Installs the service with launchd, as an agent of the user who runs the command. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";

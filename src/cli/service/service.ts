@@ -1,4 +1,4 @@
-/** `skep service install|status|remove`: a server that starts with the machine, kept by systemd or launchd. */
+/** `skep service install|status|remove`: a server that starts with the machine, managed by systemd or launchd. */
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { badUsage } from "../../core/errors.ts";
@@ -9,18 +9,18 @@ import { systemd } from "./systemd.ts";
 export interface ServiceOptions {
   /** Absolute path of the executable that the service runs. */
   executable: string;
-  /** Absolute path; undefined: the usual one of the service manager. */
+  /** Absolute path; undefined: the service manager's default folder. */
   data: string | undefined;
   /** Whether the service's user joins the group `docker`. */
   docker: boolean;
-  /** Write below this folder and start nothing, for images. */
+  /** Write below this folder and start nothing, to prepare an image. */
   root: string;
-  /** Words for a person, or the outcome as JSON. */
+  /** Prints words for a person, or the outcome as JSON. */
   report(outcome: Record<string, unknown>, words: string): void;
 }
 
 export interface ServiceManager {
-  /** The service's definition and where it goes. */
+  /** The service's definition and the path of its file. */
   describe(options: ServiceOptions): { path: string; text: string };
   /** Writes the definition, starts the service and waits until the server answers. @throws Problem with the remedy. */
   install(options: ServiceOptions): Promise<void>;

@@ -1,4 +1,4 @@
-/** The systemd unit of a server: what `skep service install` writes, and what the Debian package holds. */
+/** The systemd unit of a server. `skep service install` writes it, and the Debian package contains it. */
 
 interface UnitOptions {
   /** Absolute path of the executable. */
@@ -13,12 +13,12 @@ interface UnitOptions {
   environmentFile: string;
 }
 
-/** Where systemd itself makes the folder and gives it to the service's user. */
+/** A folder that systemd itself creates and gives to the service's user. */
 const STATE_FOLDER = "/var/lib/skep";
 
 /**
- * What a server never needs. `MemoryDenyWriteExecute` is not here because the runtime compiles code while it runs, nor is
- * `ProcSubset=pid` because `skep doctor` reads the machine's memory.
+ * Restrictions that a server can work with. `MemoryDenyWriteExecute` is missing because the runtime compiles code while
+ * it runs, and `ProcSubset=pid` because `skep doctor` reads the machine's memory.
  */
 const HARDENING = [
   "NoNewPrivileges=yes",
@@ -48,11 +48,11 @@ const HARDENING = [
   "UMask=0077",
 ];
 
-/** A value as one word of a unit file: quoted, with `%` and `$` taken literally. */
+/** Formats a value as one word of a unit file: quoted, with literal `%` and `$`. */
 const word = (value: string): string =>
   `"${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%").replaceAll("$", "$$$$")}"`;
 
-/** A path in an assignment that takes no quotes. */
+/** Formats a path for an assignment that takes no quotes. */
 const path = (value: string): string => value.replaceAll("%", "%%");
 
 export function systemdUnit({ executable, data, scope, groups = [], environmentFile }: UnitOptions): string {
@@ -73,7 +73,7 @@ export function systemdUnit({ executable, data, scope, groups = [], environmentF
     `ExecStart=${word(executable)} serve`,
     "Restart=on-failure",
     "RestartSec=2",
-    // A server that stops finishes its requests; it ends its own children.
+    // A stopping server finishes its requests and ends its child processes itself.
     "KillMode=mixed",
     "TimeoutStopSec=60",
     "LimitNOFILE=65536",
@@ -85,5 +85,5 @@ export function systemdUnit({ executable, data, scope, groups = [], environmentF
   return `${lines.join("\n")}\n`;
 }
 
-/** systemd-sysusers: the user of the service. */
+/** The service's user, for systemd-sysusers. */
 export const SYSUSERS = `u skep - "Skep" ${STATE_FOLDER}\n`;

@@ -1,4 +1,4 @@
-/** Services by systemd: of the machine for root, of the user for everybody else. */
+/** Installs the service with systemd: a system service for root, a user service for everybody else. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -9,7 +9,7 @@ import type { ServiceManager, ServiceOptions } from "./service.ts";
 import { SYSUSERS, systemdUnit } from "./systemd-unit.ts";
 
 const SERVICE = "skep.service";
-/** Where the Debian package keeps its unit. */
+/** Path of the unit in the Debian package. */
 const PACKAGED = "/usr/lib/systemd/system/skep.service";
 const SYSUSERS_FILE = "/etc/sysusers.d/skep.conf";
 /** How long a new service may take until its server answers. */
@@ -17,7 +17,7 @@ const ANSWER_SECONDS = 60;
 
 const isRoot = (): boolean => process.getuid?.() === 0;
 
-/** What the unit hides from the server. */
+/** Paths that the unit hides from the server. */
 const HIDDEN = /^\/(home|root|tmp|var\/tmp|run\/user)\//;
 
 interface Place {
@@ -59,7 +59,7 @@ function describe(options: ServiceOptions): { path: string; text: string } {
   return { path: unit, text: systemdUnit({ executable, data, scope, groups: groupsOf(options), environmentFile }) };
 }
 
-/** The command line of systemctl for a place. */
+/** The systemctl command for a service of this scope. */
 function systemctl({ scope }: Place, root: string): string[] {
   if (root !== "") return ["systemctl", `--root=${root}`];
   return scope === "user" ? ["systemctl", "--user"] : ["systemctl"];
@@ -108,7 +108,7 @@ async function install(options: ServiceOptions): Promise<void> {
   report({ path, started: true, url, data: place.data }, words + more);
 }
 
-/** The user of the service, and the data folder that belongs to it where systemd does not make it. */
+/** Creates the service's user. Also creates its data folder, unless that is the default one, which systemd creates. */
 function makeUser(options: ServiceOptions): void {
   const { root } = options;
   const file = root + SYSUSERS_FILE;
@@ -120,7 +120,7 @@ function makeUser(options: ServiceOptions): void {
   if (root === "" && data !== "/var/lib/skep") mustRun("install", "-d", "-m", "700", "-o", "skep", "-g", "skep", data);
 }
 
-/** Asks as the service's user, who alone may read where the server listens. */
+/** Asks for health as the service's user, because only that user may read where the server listens. */
 function askHealth({ executable }: ServiceOptions, { scope, data }: Place) {
   const command = [executable, "health", "--data", data];
   return scope === "system" ? runProgram("runuser", "-u", "skep", "--", ...command) : runProgram(...command);

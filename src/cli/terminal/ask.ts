@@ -1,4 +1,4 @@
-/** Questions on the terminal; without one, answers are the lines of standard input, in order. */
+/** Asks questions on the terminal. Without a terminal, the answers are the lines of standard input, in order. */
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { badUsage, isProblem, Problem } from "../../core/errors.ts";
@@ -6,7 +6,7 @@ import { INTERRUPTED_CODE } from "../interrupt.ts";
 
 let lines: string[] | undefined;
 
-/** Whether the person did not want to answer: Ctrl-C, Ctrl-D or a no. */
+/** Whether the person declined to answer: Ctrl-C, Ctrl-D or a no. */
 export const isStopped = (error: unknown): error is Problem =>
   isProblem(error) && (error.code === "stopped" || error.code === INTERRUPTED_CODE);
 
@@ -44,14 +44,14 @@ export async function askUntil(
   }
 }
 
-/** The same without showing what is typed. */
+/** Like `ask`, but does not show what is typed. */
 export async function askHidden(what: string): Promise<string> {
   return process.stdin.isTTY ? prompt(`${capital(what)}: `, true) : nextLine(what);
 }
 
 /**
- * Asks until the answer is yes or no. Only where there is a person; see `hasPerson`.
- * @param preferred what Enter means; without it Enter is no answer.
+ * Asks until the answer is yes or no. Use it only if there is a person; see `hasPerson`.
+ * @param preferred what Enter means. Without it, Enter is no answer.
  */
 export async function confirm(question: string, preferred?: boolean): Promise<boolean> {
   const choice = preferred === undefined ? "y/n" : preferred ? "Y/n" : "y/N";
@@ -64,8 +64,8 @@ export async function confirm(question: string, preferred?: boolean): Promise<bo
 }
 
 /**
- * Asks for one of a numbered list, by its number or label; Enter takes the preferred one.
- * @param shown how many are listed; the others can still be named.
+ * Asks for one entry of a numbered list, by its number or label. Enter takes the preferred entry.
+ * @param shown how many entries are listed. The others can still be named.
  */
 export async function choose<T>(
   what: string,
@@ -91,12 +91,12 @@ async function prompt(question: string, hidden: boolean): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: hidden ? silent : process.stderr, terminal: true });
   const interrupt = new AbortController();
   terminal.on("SIGINT", () => interrupt.abort());
-  // Prompt only after echo is off, so that what is typed ahead is not shown either.
+  // Show the prompt only after echo is off, so that text typed ahead is not shown either.
   if (hidden) process.stderr.write(question);
   try {
     return await terminal.question(hidden ? "" : question, { signal: interrupt.signal });
   } catch (error) {
-    // Ctrl+C and Ctrl+D, which leave the cursor behind the question.
+    // Ctrl+C or Ctrl+D: the cursor is still behind the question.
     if (error instanceof Error && error.name === "AbortError") {
       if (!hidden) process.stderr.write("\n");
       const code = interrupt.signal.aborted ? INTERRUPTED_CODE : "stopped";

@@ -1,12 +1,18 @@
 /** Lines at the bottom of a terminal that are redrawn, and text that scrolls above them. */
 import { isLive } from "./style.ts";
 
-/** Between two drawings; clocks in the lines continue at this pace without any call. */
+/**
+ * Shortest time between two drawings, and the interval at which lines are redrawn without a call, so that clocks
+ * advance.
+ */
 const FRAME_MS = 100;
 const TICK_MS = 1_000;
 const [HIDE_CURSOR, SHOW_CURSOR, CLEAR_BELOW] = ["\x1b[?25l", "\x1b[?25h", "\x1b[0J"];
 
-/** @param draw the lines for a terminal of that size. Where there is no terminal nothing is drawn and text goes out plainly. */
+/**
+ * @param draw returns the lines for a terminal of that size. Without a terminal nothing is drawn, and text is written
+ * plainly.
+ */
 export function createLiveLines(draw: (size: { width: number; height: number }) => string[]) {
   const out = process.stdout;
   const live = isLive();
@@ -14,7 +20,10 @@ export function createLiveLines(draw: (size: { width: number; height: number }) 
   let hidden = false;
   let soon: ReturnType<typeof setTimeout> | undefined;
 
-  /** Moves to the first of the drawn lines; a narrower terminal has wrapped them. */
+  /**
+   * Moves to the first drawn line. A terminal that has become narrower has wrapped the lines, so their rows are
+   * counted.
+   */
   const back = (): string => {
     const width = out.columns || 80;
     const rows = shown.reduce((sum, line) => sum + Math.max(1, Math.ceil(Bun.stringWidth(line) / width)), 0);
@@ -22,11 +31,11 @@ export function createLiveLines(draw: (size: { width: number; height: number }) 
   };
   const paintLines = (text = ""): void => {
     const before = back();
-    // One row is kept free: the cursor is below the last line.
+    // Keep one row free for the cursor, which is below the last line.
     shown = hidden ? [] : draw({ width: out.columns || 80, height: Math.max(3, (out.rows || 24) - 1) });
     out.write(`${before}${CLEAR_BELOW}${text}${shown.map((line) => `${line}\n`).join("")}`);
   };
-  /** Redraws soon: many calls in a short time draw once. */
+  /** Redraws soon; many calls within a short time draw once. */
   const refresh = (): void => {
     if (!live || hidden || soon !== undefined) return;
     soon = setTimeout(() => {
@@ -43,12 +52,12 @@ export function createLiveLines(draw: (size: { width: number; height: number }) 
   }
   return {
     refresh,
-    /** Writes text above the lines, which stay. */
+    /** Writes text above the live lines. */
     above(text: string): void {
       if (live) paintLines(text);
       else out.write(text);
     },
-    /** Takes the lines away until `show`, for a question. */
+    /** Removes the lines until `show`, to make room for a question. */
     hide(): void {
       if (!live || hidden) return;
       hidden = true;
@@ -61,7 +70,7 @@ export function createLiveLines(draw: (size: { width: number; height: number }) 
       out.write(HIDE_CURSOR);
       paintLines();
     },
-    /** Draws a last time and leaves the lines where they are. */
+    /** Draws a last time and leaves the lines on the screen. */
     end(): void {
       clearInterval(tick);
       clearTimeout(soon);

@@ -1,4 +1,4 @@
-/** What the terminal takes: colours and moves of the cursor only where there is one that wants them. */
+/** Styles for terminals. Colors and cursor movements are used only if the output is a terminal that supports them. */
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
@@ -11,7 +11,7 @@ const CODES: Readonly<Record<Style, readonly [on: number, off: number]>> = {
   cyan: [36, 39],
 };
 
-/** Whether lines that were written may be drawn again: a terminal that moves its cursor. */
+/** Whether written lines can be redrawn: the output is a terminal that can move its cursor. */
 export const isLive = (): boolean => process.stdout.isTTY === true && process.env["TERM"] !== "dumb";
 
 const hasColours = (): boolean => isLive() && !process.env["NO_COLOR"];
@@ -22,12 +22,12 @@ export function paint(style: Style | undefined, text: string): string {
   return `\x1b[${on}m${text}\x1b[${off}m`;
 }
 
-/** Columns of the terminal; where there is none, lines may be as long as they are. */
+/** Columns of the terminal; infinite if the output is no terminal. */
 export const columns = (): number => (process.stdout.isTTY ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY);
 
 /**
- * Text that others wrote, without what a terminal would act on: control characters of both sets, and marks that reverse
- * the direction of writing. Line ends and tabs stay.
+ * Removes what a terminal would act on from outside text: C0 and C1 control characters, escape sequences, and marks
+ * that change the direction of writing. Line ends and tabs stay.
  */
 export const plain = (text: string): string =>
   text
@@ -36,21 +36,21 @@ export const plain = (text: string): string =>
 
 const OWN_CODES = new RegExp(`(\\x1b\\[(?:${[...new Set(Object.values(CODES).flat())].join("|")})m)`);
 
-/** The same, but keeps the colours of `paint`: a last check for lines that hold both. */
+/** Like `plain`, but keeps the colors of `paint`. A last check for lines that contain both. */
 export const ownColoursOnly = (text: string): string =>
   text
     .split(OWN_CODES)
     .map((part, at) => (at % 2 === 1 ? part : plain(part)))
     .join("");
 
-/** The same on one line. */
+/** Like `plain`, with all text on one line. */
 export const oneLine = (text: string): string =>
   plain(text)
     .replace(/(?<!\s)\s*\n\s*/g, " ")
     .replaceAll("\t", " ")
     .trim();
 
-/** Cut to a width in columns, with an ellipsis where something is missing. Colours of the text survive. */
+/** Cuts text to a width in columns and ends it with an ellipsis. The text's colors are kept. */
 export function fit(text: string, width: number): string {
   if (width === Number.POSITIVE_INFINITY || Bun.stringWidth(text) <= width) return text;
   return width <= 1 ? "…".slice(0, Math.max(0, width)) : Bun.sliceAnsi(text, 0, width, { ellipsis: "…" });

@@ -1,25 +1,25 @@
-/** Tables for people: a head, columns as wide as what is in them, no wider than the terminal. */
+/** Tables for people: a header and columns as wide as their content, within the terminal's width. */
 import { fit, oneLine, padEnd, padStart, paint, type Style, columns as terminalColumns } from "./style.ts";
 
 export interface Column<T> {
   head: string;
   of(item: T): string | number | null | undefined;
-  /** For numbers. */
+  /** Aligns the column to the right, for numbers. */
   right?: boolean;
-  /** Shrinks when the terminal is narrower than the table. */
+  /** Whether the column shrinks when the terminal is narrower than the table. */
   shrinks?: boolean;
-  /** Left out when it is empty for all. */
+  /** Omits the column if it is empty in all rows. */
   optional?: boolean;
   style?(item: T): Style | undefined;
 }
 
 const GAP = "  ";
-/** What a column that shrinks keeps. */
+/** Least width of a column that shrinks. */
 const LEAST = 8;
-/** Columns of a shrinking column where there is no terminal: a longer text is written whole and moves only its own line. */
+/** Width of a shrinking column without a terminal. Longer text is written in full and shifts only its own line. */
 const WIDEST_IN_PIPE = 40;
 
-/** The lines of a table, head first. @param width columns to stay in; the terminal's unless given. */
+/** The lines of a table, header first. @param width the table's maximum width; by default that of the terminal. */
 export function tableLines<T>(
   all: readonly Column<T>[],
   items: readonly T[],
@@ -28,7 +28,7 @@ export function tableLines<T>(
   const columns = all.filter(({ optional, of }) => !optional || items.some((item) => String(of(item) ?? "") !== ""));
   const cells = items.map((item) => columns.map((column) => oneLine(String(column.of(item) ?? ""))));
   const widths = widthsOf(columns, cells, width);
-  // In a pipe nothing is cut, so that a search finds the whole text.
+  // In a pipe no text is cut, so that a search finds all of it.
   const cut = (text: string, at: number) => (width === Number.POSITIVE_INFINITY ? text : fit(text, widths[at]!));
   const line = (texts: readonly string[], styles: readonly (Style | undefined)[]) =>
     texts
@@ -59,7 +59,7 @@ function widthsOf<T>(columns: readonly Column<T>[], cells: readonly string[][], 
   if (limit === Number.POSITIVE_INFINITY)
     return widths.map((width, at) => (columns[at]!.shrinks ? Math.min(width, WIDEST_IN_PIPE) : width));
   let excess = widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1)) - limit;
-  // The widest column shrinks first, so that a long text does not take the room of a name.
+  // The widest column shrinks first, so that a long text does not take space from a name.
   while (excess > 0) {
     const shrinking = columns.flatMap(({ shrinks }, at) => (shrinks && widths[at]! > LEAST ? [at] : []));
     if (shrinking.length === 0) break;
@@ -70,7 +70,7 @@ function widthsOf<T>(columns: readonly Column<T>[], cells: readonly string[][], 
   return widths;
 }
 
-/** Names and values below each other; what has no value is left out. */
+/** Names and values, one pair per line. Pairs without a value are left out. */
 export function fieldLines(fields: readonly (readonly [name: string, value: unknown])[]): string[] {
   const shown = fields.flatMap(([name, value]) => {
     const text = valueText(value);
@@ -84,7 +84,7 @@ export function fieldLines(fields: readonly (readonly [name: string, value: unkn
   });
 }
 
-/** A value of the API in words; empty for nothing. */
+/** Formats a value of the API for people; empty text for no value. */
 function valueText(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return TIME.test(value) ? timeText(value) : value;
@@ -96,7 +96,7 @@ function valueText(value: unknown): string {
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-/** A time of the API in local time: `2026-01-31 14:05`. */
+/** Formats a time of the API in local time: `2026-01-31 14:05`. */
 export function timeText(time: string | null | undefined): string {
   if (!time) return "";
   const at = new Date(time);
@@ -107,10 +107,10 @@ export function timeText(time: string | null | undefined): string {
 
 const TIMES = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\b/g;
 
-/** A sentence of the server with its times in local time, as all other times are shown. */
+/** Replaces the times in a sentence of the server with local times. */
 export const localizeTimes = (text: string): string => text.replace(TIMES, timeText);
 
-/** A span of time: `4.2 s`, `3:05`, `1:02:03`. */
+/** Formats a duration: `4.2 s`, `3:05`, `1:02:03`. */
 export function spanText(ms: number): string {
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   const seconds = Math.floor(ms / 1_000);
@@ -119,25 +119,25 @@ export function spanText(ms: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/** A size in megabytes: `0.3 MB`. */
+/** Formats a size in megabytes: `0.3 MB`. */
 export const bytesText = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
 
-/** Dollars: four digits where there is less than one. */
+/** Formats dollars; amounts below one dollar get four digits. */
 export const costText = (usd: number): string => `$${usd.toFixed(usd > 0 && usd < 1 ? 4 : 2)}`;
 
-/** What work has cost: calls cost something that nobody knows where their model has no price. */
+/** The cost of work. Calls of a model without a price are only counted, since their cost is unknown. */
 export interface Cost {
   cost_usd: number;
   calls_without_price: number;
 }
 
-/** For a column: `no price`, or `over $0.12` where only some calls have a price. */
+/** For a table column: `no price`, or `over $0.12` if only some calls have a price. */
 export function shortCostText({ cost_usd, calls_without_price }: Cost): string {
   if (calls_without_price === 0) return costText(cost_usd);
   return cost_usd === 0 ? "no price" : `over ${costText(cost_usd)}`;
 }
 
-/** For a line: `no price`, or `$0.12 and 3 calls without a price`. */
+/** For a line of text: `no price`, or `$0.12 and 3 calls without a price`. */
 export function fullCostText({ cost_usd, calls_without_price }: Cost): string {
   if (calls_without_price === 0) return costText(cost_usd);
   if (cost_usd === 0) return "no price";

@@ -1,4 +1,4 @@
-/** How tests of the dashboard use it: as a person does. */
+/** Tests of the dashboard must use it as a person does. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

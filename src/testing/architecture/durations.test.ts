@@ -1,6 +1,6 @@
 /**
- * The machine's clock may be set back: a duration between two timestamps is computed in one place, which never gives less
- * than 0. And a machine may be slow: no test fails because something took long.
+ * The machine's clock may be set back, so the duration between two timestamps is computed in only one place, which
+ * never returns less than 0. A machine may also be slow, so no test may fail because something took long.
  */
 import { expect, test } from "bun:test";
 import { Glob } from "bun";
@@ -22,18 +22,18 @@ test("how many milliseconds an hour and a day have is written once, and once in 
   expect(found).toEqual([]);
 });
 
-/** Test files and what they are built of. */
+/** Test files and the modules that they are built of. */
 const testFiles = [
   ...new Set([...new Glob("**/*.test.{ts,tsx}").scanSync(SRC), ...new Glob("testing/**/*.ts").scanSync(SRC)]),
 ].sort();
 
-/** Waits that are shorter than the runner's limit, and why no slow machine fails by them. */
+/** Waits that are shorter than the runner's limit, and why slow machines do not fail because of them. */
 const SHORT_WAITS: Record<string, string> = {
   "testing/dashboard/administration.test.ts": "the click is tried again until what follows from it is there",
   "testing/dashboard/use.test.ts": "the keys are pressed again until what follows from them is there",
 };
 
-/** Lines of a file in which the pattern is found, with their numbers. */
+/** The lines of a file that match the pattern, with their numbers. */
 const linesWith = (file: string, pattern: RegExp): string[] =>
   textOf(file)
     .split("\n")

@@ -1,20 +1,25 @@
-/** What a file exports, another uses: what no other file needs stays inside, where its readers need not look for users. */
+/**
+ * Every export must be used by another file. What no other file needs is not exported, so that readers need not look
+ * for its users.
+ */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { Glob } from "bun";
 import { SRC } from "./source-files.ts";
 
-// Every file is read: on a busy machine that takes longer than the usual bound.
+// Every file is read, which on a busy machine takes longer than the usual limit.
 setDefaultTimeout(300_000);
 
 const ROOT = resolve(SRC, "..");
-/** What is found by its place: the functions that stand for JSX tags, and tables, which a test compares with the database. */
+/**
+ * Files that are found by their place: the functions for JSX tags, and tables, which a test compares with the database.
+ */
 const BY_PLACE = /^src\/(web\/ui\/jsx-runtime\.ts|store\/tables\/)/;
 const NAMED = /^(?:import|export)\s+(?:type\s+)?\{([^}]*)\}\s+from\s+"(\.[^"]+)"/gm;
-/** As a whole, or only when it runs. */
+/** Imports of a whole module, statically or at run time. */
 const WHOLE = /\*\s+(?:as\s+\w+\s+)?from\s+"(\.[^"]+)"|\bimport\(\s*"(\.[^"]+)"/g;
-/** By its path, in what the build writes. */
+/** Imports by path, in text that the build writes. */
 const IN_TEXT = /"(src\/[\w./-]+\.tsx?)"/g;
 const EXPORT = /^export (async function|function\*?|const|let|class|enum|interface|type) (\w+)/gm;
 
@@ -45,7 +50,7 @@ test("everything that is exported, types too, is imported somewhere", () => {
     for (const [, to, lazily] of text.matchAll(WHOLE)) wholes.add(at(to ?? lazily ?? ""));
     for (const [, to = ""] of text.matchAll(IN_TEXT)) wholes.add(to);
   }
-  // Tests write whole programs as text, with exports that are not their own.
+  // Tests contain whole programs as text, whose exports do not count.
   const exporters = [...sources].filter(([path]) => !/\.test\.tsx?$/.test(path) && !wholes.has(path));
   const unused = exporters.flatMap(([path, text]) =>
     Array.from(text.matchAll(EXPORT))

@@ -1,4 +1,7 @@
-/** Features: listed once, put together in one place each, and never in a circle, not even through types and closures. */
+/**
+ * Features are listed once, each is composed in one place, and they have no circular dependencies, not even through
+ * types.
+ */
 import { describe, expect, test } from "bun:test";
 import { filesOf, importsWithTypes, textOf } from "./source-files.ts";
 
@@ -11,7 +14,7 @@ const folderOf = new Map(
     ([, names, folder]) => names!.split(", ").map((name) => [name, folder!] as const),
   ),
 );
-/** Folders in the order in which their definitions are listed. */
+/** The features' folders, in the order of the list. */
 const order = [...list.matchAll(/^ {2}\.with\((\w+)\)/gm)].map(([, name]) => folderOf.get(name!) ?? `unknown ${name}`);
 const folders = [...new Set(filesOf("feature/*/**/*.ts").map((file) => file.split("/")[1]!))];
 const wirings = filesOf("feature/*/feature.ts");
@@ -27,7 +30,7 @@ describe("features", () => {
     const naming = server.filter((file) =>
       importsWithTypes(file).some((path) => path !== CONTRACT && /^feature\/[^/]+\/feature\.ts$/.test(path)),
     );
-    // HTTP asks three of them who a caller is and counts requests: the types of what they answer.
+    // HTTP asks features who a caller is and lets them count requests, so it uses the types of their answers.
     expect(naming.filter((file) => file !== "app/http.ts")).toEqual([LIST]);
     const composing = importsWithTypes("app/compose.ts").filter((path) => path.startsWith("feature/"));
     expect(composing).toEqual([CONTRACT]);

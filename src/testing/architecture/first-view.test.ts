@@ -1,4 +1,4 @@
-/** What the dashboard's first drawing must not load. */
+/** What the dashboard's first rendering must not load. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -6,10 +6,13 @@ import { dirname, join, relative, resolve } from "node:path";
 const WEB = resolve(import.meta.dir, "../../web");
 const ENTRIES = ["main.tsx", "theme.ts"];
 
-/** Files of the first view that name the browser's formats, and how often: they are made when a date or a time of day is first written. */
+/**
+ * Files of the first view that name the browser's formats, and how often. These are created only when a date or time is
+ * first written.
+ */
 const ALLOWED: Record<string, number> = { "ui/format.ts": 5 };
 
-/** Every file of the dashboard that is loaded at once with these, without those that a part loads later. */
+/** Every dashboard file that is loaded at once with these entries, without files of parts that are loaded later. */
 function loadedAtOnce(entries: string[]): string[] {
   const scanner = new Bun.Transpiler({ loader: "tsx" });
   const seen = new Set<string>();
@@ -25,7 +28,7 @@ function loadedAtOnce(entries: string[]): string[] {
 
 test("the first view uses none of the browser's formats, whose first use takes 40 to 100 ms", () => {
   const files = loadedAtOnce(ENTRIES);
-  // Else the imports were not read.
+  // Otherwise the imports were not read.
   expect(files.length).toBeGreaterThan(60);
   const found: Record<string, number> = {};
   for (const file of files) {

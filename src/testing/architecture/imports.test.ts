@@ -1,4 +1,4 @@
-/** The rules of imports, read from the files: who may import whom, and that nothing goes in a circle. */
+/** The rules for imports, checked in the sources: which part may import which, and that there are no cycles. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -11,7 +11,7 @@ const withMarkup = new Bun.Transpiler({ loader: "tsx" });
 const scan = (file: string): string[] =>
   (file.endsWith("x") ? withMarkup : plain).scanImports(readFileSync(join(SRC, file), "utf8")).map(({ path }) => path);
 
-/** Value imports of each file (type-only imports are gone after transpiling), as paths below src. */
+/** The value imports of each file, as paths below src. Type-only imports are gone after transpiling. */
 function importsOf(): Map<string, string[]> {
   const files = [...new Glob("**/*.{ts,tsx}").scanSync(SRC)].filter(
     (file) => !file.endsWith(".d.ts") && !file.includes("fixtures/"),
@@ -27,7 +27,7 @@ function importsOf(): Map<string, string[]> {
   );
 }
 
-/** Room of a file: its folder, with features and adapters kept apart from each other. */
+/** The part to which a file belongs: its folder, with features and adapters kept apart. */
 function room(file: string): string {
   const [top, second] = file.split("/");
   if (!second) return file;
@@ -64,13 +64,13 @@ function allowed(from: string, to: string): boolean {
     case "feature":
       if (["core", "store", "http", "working-copy", "process"].includes(target)) return true;
       if (target.startsWith("feature/") && /\/(model|events)\.ts$/.test(to)) return true;
-      // The engine's words for what features start and bring: kinds of sessions, parts of messages, events, tools; and the
-      // pipeline planner, pure functions over rows.
+      // The engine's terms that features use: kinds of sessions, parts of messages, events, tools. Also the pipeline
+      // planner, which consists of pure functions on rows.
       if (["engine/events.ts", "engine/kinds.ts", "engine/parts.ts", "engine/tool.ts"].includes(to)) return true;
       if (to.startsWith("engine/pipeline/")) return true;
       // The graph defines its own terms.
       if (from.startsWith("feature/knowledge-graph/") && to === "graph/model.ts") return true;
-      // Where a feature is put together, it takes what it hands to its own parts.
+      // A feature's wiring may import what it passes to its own parts.
       return (
         (/\/feature\.ts$/.test(from) || from.startsWith("feature/engine/")) &&
         (["engine", "graph"].includes(target) || target.startsWith("adapter/") || to === "feature/feature.ts")
@@ -82,17 +82,17 @@ function allowed(from: string, to: string): boolean {
     case "cli":
       return ["core", "process", "app.ts", "graph", "working-copy"].includes(target);
     case "main.ts":
-      // Beside the command line, workers: processes of their own.
+      // Besides the command line: workers, which are separate processes.
       return ["cli", "core", "process", "graph", "text"].includes(target) || /^store\/\w+-worker\.ts$/.test(to);
     case "web":
-      // What the API's own document says; types do not count here.
+      // The API's own document; types do not count here.
       return target === "api";
     default:
       return false;
   }
 }
 
-/** Of the dashboard, from the bottom to the top: a file imports from its own floor and those below it. */
+/** The layers of the dashboard, from bottom to top. A file may import from its own layer and those below. */
 const FLOORS = ["api", "keys", "live", "session", "ui", "kit", "page", "routes.ts", "theme.ts", "shell", "main.tsx"];
 const floorOf = (file: string): number => FLOORS.indexOf(file.split("/")[1] ?? "");
 
@@ -125,7 +125,7 @@ describe("architecture", () => {
       return scan(file).some((path) => modules.test(path)) || doing.test(code);
     });
     expect(found).toEqual([]);
-    // Each file is parsed: on a busy machine that takes longer than the usual bound.
+    // Each file is parsed, which on a busy machine takes longer than the usual limit.
   }, 300_000);
 
   test("the store and core know no type of a feature or an adapter", () => {

@@ -1,4 +1,7 @@
-/** JSON from outside has one reader, which bounds it; what reads JSON otherwise is listed here with its reason. */
+/**
+ * JSON from outside has only one reader, which limits its size. Other places that parse JSON are listed here with the
+ * reason.
+ */
 import { expect, test } from "bun:test";
 import { filesOf, textOf } from "./source-files.ts";
 
@@ -8,7 +11,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "feature/dashboard/installed.ts": "the browser's worker, of what this server pushed",
 };
 
-/** Browsers read what this server answers. */
+/** The dashboard is left out: browsers read only what this server answers. */
 const product = filesOf("**/*.{ts,tsx}").filter((file) => !/^(testing|web)\//.test(file) && !file.endsWith(".d.ts"));
 const code = (file: string) => textOf(file).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
 
@@ -18,7 +21,10 @@ test("no file parses JSON of others by itself", () => {
 });
 
 test("every answer of a server outside passes through what bounds it", () => {
-  /** Its own health, the engine on this machine, downloads that are written to disk, and those that bound it themselves. */
+  /**
+   * These may fetch: the server's own health, the local engine, downloads to disk, and those that limit the answer
+   * themselves.
+   */
   const asking = filesOf("adapter/**/*.ts").filter((file) => /\bawait fetch\(/.test(code(file)));
   expect(asking.sort()).toEqual([
     "adapter/codehost/host-fetch.ts",

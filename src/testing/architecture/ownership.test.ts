@@ -1,13 +1,13 @@
-/** Who may read a row is answered by `store/whose.ts`, from one list of policies; no feature compares owners by itself. */
+/** `store/whose.ts` decides, from one list of policies, who may read a row. No feature compares owners itself. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { filesOf, textOf } from "./source-files.ts";
 
-// Every file is read: on a busy machine that takes longer than the usual bound.
+// Every file is read, which on a busy machine takes longer than the usual limit.
 setDefaultTimeout(300_000);
 
 const OWNER = "\\b(?:user_id|owner_id|created_by)\\b";
 const CALLER = "\\(?(?:caller|reader|asker)\\b";
-/** An owner compared with the caller, in code or for the query builder, and a statement that asks for a caller's rows. */
+/** Comparisons of an owner with the caller, in code or for the query builder, and statements for a caller's rows. */
 const BY_HAND = [
   new RegExp(`${OWNER} *[!=]== *${CALLER}`),
   new RegExp(`${CALLER}[\\w.]*\\.userId[^=;\\n]{0,20}[!=]== *\\w+\\.${OWNER}`),

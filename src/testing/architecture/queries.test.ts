@@ -1,8 +1,8 @@
-/** Two ways to ask the database: `store.rows(table)` and `store.statement(sql)` (`store/README.md`). */
+/** There are two ways to query the database: `store.rows(table)` and `store.statement(sql)` (`store/README.md`). */
 import { expect, test } from "bun:test";
 import { filesOf, textOf } from "./source-files.ts";
 
-/** What tables are written with, what tells of their columns, and what the command line says of the libraries in it. */
+/** Files that may use drizzle: they define tables, read their columns, or list the libraries for the command line. */
 const MAY = /^(store\/tables\/|store\/(rows|reader)\.ts$|feature\/runs\/store\.ts$)/;
 
 test("the query builder is not used: drizzle writes tables, and tells of their columns", () => {

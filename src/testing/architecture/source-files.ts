@@ -1,4 +1,4 @@
-/** The files of the product as the architecture's tests read them. */
+/** The product's source files, as the architecture tests read them. */
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { Glob } from "bun";
@@ -7,13 +7,13 @@ import ts from "typescript-api";
 export const SRC = resolve(import.meta.dir, "../..");
 export const textOf = (file: string): string => readFileSync(join(SRC, file), "utf8");
 
-/** Paths below src of the files that fit, tests left out. */
+/** Paths below src of the files that match the pattern, without tests. */
 export const filesOf = (pattern: string): string[] =>
   [...new Glob(pattern).scanSync(SRC)].filter((file) => !file.endsWith(".test.ts")).sort();
 
 const parsed = new Map<string, ts.SourceFile>();
 
-/** The syntax of a file below src, which is parsed once, or of a text that has its name. */
+/** Parses a file below src, once per file, or the given text under that name. */
 export function parse(file: string, text?: string): ts.SourceFile {
   const known = text === undefined ? parsed.get(file) : undefined;
   if (known) return known;
@@ -23,7 +23,7 @@ export function parse(file: string, text?: string): ts.SourceFile {
   return source;
 }
 
-/** Everything of ours that a file imports, types too, as paths below src. */
+/** All of our own modules that a file imports, including types, as paths below src. */
 export const importsWithTypes = (file: string): string[] =>
   [...textOf(file).matchAll(/\bfrom "(\.[^"]+)"/g)].map(([, path]) =>
     relative(SRC, resolve(SRC, dirname(file), path!)),

@@ -1,9 +1,11 @@
-/** Which libraries a server loads before it answers. */
+/** Limits which libraries a server loads before it answers. */
 import { expect, test } from "bun:test";
 import { dirname, join, relative } from "node:path";
 import { SRC, textOf } from "./source-files.ts";
 
-/** What a start may load. Other libraries are loaded where they are first used: the models' alone takes a tenth of a start. */
+/**
+ * Libraries that a start may load. Others are loaded on first use: the models' library alone takes a tenth of a start.
+ */
 const ALLOWED = [
   "@cfworker/json-schema",
   "@sinclair/typebox",

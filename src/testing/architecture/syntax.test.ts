@@ -1,7 +1,7 @@
-/** What the syntax of the sources tells: one file of tests, so that each source is parsed once for all of them. */
+/** Tests of the sources' syntax. They share one file, so that each source is parsed only once. */
 import { setDefaultTimeout } from "bun:test";
 
-// On a busy machine that takes longer than the usual bound.
+// On a busy machine, parsing takes longer than the usual limit.
 setDefaultTimeout(300_000);
 await import("./syntax/casts.ts");
 await import("./syntax/functions.ts");

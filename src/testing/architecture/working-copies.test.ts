@@ -1,7 +1,7 @@
 /**
- * The server never resolves a path inside a folder that a container is given: an agent or tool server there could swap a
- * folder for a link between the look and the use. Files there are reached through working-copy/ alone, and git is never
- * let in.
+ * The server never resolves a path inside a folder that a container may write. An agent or tool server could swap a
+ * folder for a link between check and use. Such files are reached only through working-copy/, and git is never run
+ * there.
  */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -11,8 +11,8 @@ import { Glob } from "bun";
 const SRC = resolve(import.meta.dir, "../..");
 
 /**
- * What else uses the file system, and what for: each path is one that only the server's user can change, outside of the
- * folders that containers are given (those of projects, runs, chats and tool servers).
+ * Other modules that use the file system, and for what. Each path can be changed only by the server's user and is
+ * outside of the folders that containers are given (those of projects, runs, chats and tool servers).
  */
 const BESIDE: Readonly<Record<string, string>> = {
   "adapter/docker/endpoint.ts": "the engine's socket and its certificates",
@@ -142,12 +142,12 @@ const BESIDE: Readonly<Record<string, string>> = {
   "working-copy/libc.ts": "constants of the system",
 };
 
-/** All of the product; the dashboard's own code runs in browsers. */
+/** The sources of the product, without the dashboard, which runs in browsers. */
 const sources = [...new Glob("**/*.{ts,tsx}").scanSync(SRC)]
   .filter((file) => !/^(testing|web)\/|\.test\.ts$|\.d\.ts$|(^|\/)fixtures\//.test(file))
   .sort();
 const text = (file: string) => readFileSync(join(SRC, file), "utf8");
-/** Without comments. */
+/** The file without comments. */
 const code = (file: string) => text(file).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
 
 test("only the files listed here, with what they touch, use the file system by paths", () => {
@@ -162,10 +162,10 @@ test("only the files listed here, with what they touch, use the file system by p
 test("git is never asked what walks a working copy, but to fill a new one", () => {
   const walking =
     /"(add|am|apply|checkout|checkout-index|check-attr|check-ignore|clean|commit|diff|diff-files|merge|rebase|restore|rm|stash|status|switch|update-index|--others|--modified|--deleted|--exclude-standard)"/;
-  // The command line's demo makes a repository of its own, before any agent has it.
+  // The command line's demo creates its own repository before any agent has access to it.
   const asking = sources.filter((file) => !file.startsWith("cli/") && /\bgit\(/.test(code(file)));
   expect(asking.length).toBeGreaterThan(3);
-  // `git reset --hard` fills a folder that did not exist a moment ago.
+  // `git reset --hard` fills a folder that did not exist before.
   const strays = asking.flatMap((file) =>
     code(file)
       .split("\n")

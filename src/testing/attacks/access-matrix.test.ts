@@ -1,6 +1,6 @@
 /**
- * A1–A3: every route of the running server × every kind of credential, against the written matrix. A route that the
- * matrix does not list, or lists otherwise, fails; the message holds the rows to write.
+ * A1–A3: checks every route of the running server with every kind of credential against the written matrix. A route
+ * that is missing or listed differently fails; the message contains the rows to write.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
@@ -16,7 +16,7 @@ import { startServer, type TestServer } from "../server.ts";
 const ENGINE = "engine-token-engine-token";
 const MATRIX = join(import.meta.dir, "access-matrix.tsv");
 
-/** What each access means for each credential: let in, or the status that keeps it out. */
+/** The meaning of each access for each credential: let in, or the status with which it is refused. */
 const DECISIONS: Record<Access, Record<Credential, "in" | 401 | 403>> = {
   public: { none: "in", garbage: "in", expired: "in", user: "in", other: "in", admin: "in", engine: "in" },
   user: { none: 401, garbage: 401, expired: 401, user: "in", other: "in", admin: "in", engine: "in" },
@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-/** The route table itself, so that a route that hides from the API's description is listed too. */
+/** The route table itself, so that routes that are missing in the API's description are checked, too. */
 async function declaredRoutes(): Promise<Route[]> {
   const app = await openTestApp();
   try {
@@ -72,7 +72,7 @@ function expired(token: string): string {
   return `${input}.${createHmac("sha256", key).update(input).digest("base64url")}`;
 }
 
-/** Status and problem code of a request with made-up ids and an empty body; streams are left at once. */
+/** The status and problem code of a request with made-up ids and an empty body. Streams are closed at once. */
 async function knock({ method, path }: Route, token: string | undefined): Promise<{ status: number; code: string }> {
   const leave = new AbortController();
   const headers: Record<string, string> = { ...elsewhere(), ...(token ? { Authorization: `Bearer ${token}` } : {}) };
@@ -94,7 +94,8 @@ describe("the access matrix", () => {
     const missing = served.filter((row) => !written.includes(row));
     const stale = written.filter((row) => !served.includes(row));
     expect({ missing, stale }).toEqual({ missing: [], stale: [] });
-    // The fifth column: whether a user's route names an object of somebody (own), or one that all users see (shared).
+    // The fifth column says whether a user's route names an object of somebody (own), or one that all users see
+    // (shared).
     const undecided = lines.filter((line) => {
       const [, path = "", access, , object] = line.split("\t");
       const names = access === "user" && path.includes("{");
@@ -112,7 +113,7 @@ describe("the access matrix", () => {
       for (const route of routes) {
         const wanted = DECISIONS[route.access][credential];
         const { status, code } = await knock(route, token);
-        // Public routes answer their own 401 and 403, for what their body lacks.
+        // Public routes answer their own 401 and 403 if their body lacks something.
         const kept = wanted === "in" ? code !== "unauthorized" && code !== "forbidden" : status === wanted;
         if (!kept) wrong.push(`${rowOf(route)} ${credential}: ${status} ${code}`);
       }
@@ -127,7 +128,7 @@ describe("the access matrix", () => {
     async (credential) => {
       const wrong = [];
       for (const route of routes) {
-        // Log-out ends the session that the rest uses.
+        // A log-out would end the session that the other requests use.
         const fresh = /\/(logout|2fa\/enable)$/.test(route.path);
         const holder = { user, other, admin }[credential as "user"];
         const token = !holder
@@ -177,7 +178,7 @@ describe("the access matrix", () => {
     ];
     for (const path of spellings)
       for (const method of ["GET", "HEAD", "OPTIONS", "POST"]) {
-        // A raw request: fetch would tidy the path.
+        // A raw request, because fetch would normalize the path.
         const status = await rawStatus(method, path);
         expect([method, path, [204, 400, 401, 404, 405].includes(status)]).toEqual([method, path, true]);
         if (method !== "OPTIONS") expect(status).not.toBe(204);

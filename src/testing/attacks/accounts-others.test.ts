@@ -1,6 +1,7 @@
 /**
- * A4–A6: two users. Every route that the matrix marks `own` is asked by B for an object of A, and answers as for one
- * that does not exist; B's streams hold nothing of A's; header, cookie, key and ticket get one and the same decision.
+ * A4–A6: two users. User B requests every route that the matrix marks `own` for an object of user A, and gets the same
+ * answer as for a missing object. B's streams contain nothing of A's. Header, cookie, key and ticket lead to the same
+ * decision.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -11,7 +12,7 @@ import { type Account, makeUser, PASSWORD, setupAdmin } from "../accounts.ts";
 import { framesOf, framesUntil } from "../event-reader.ts";
 import { startServer, type TestServer } from "../server.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A generous limit for busy machines: these tests wait for events, not for fixed times.
 setDefaultTimeout(300_000);
 
 interface OwnRoute {
@@ -29,11 +30,17 @@ let server: TestServer;
 let admin: Account;
 let a: Account;
 let b: Account;
-/** Objects of A by the route's first words; the ids in the order of the path's parameters. */
+/** A's objects by the first words of the route, with ids in the order of the path's parameters. */
 let objects: [prefix: string, ids: string[]][];
-/** Its owner reaches it: with an answer, or a conflict with its state (a run without a project has no diff). */
+/**
+ * Whether the owner reaches the object: with an answer, or a conflict with its state (a run without a project has no
+ * diff).
+ */
 const reached = (status: number) => status === 200 || status === 409;
-/** Ids of A's own objects, without names that everybody may know. The demo model numbers everybody's tool calls alike. */
+/**
+ * Ids of A's own objects, without names that everybody may know. The demo model uses the same call numbers for
+ * everybody.
+ */
 const idsOfA = () => objects.flatMap(([, ids]) => ids.filter((id) => id.includes("_") && !id.startsWith("scripted_")));
 const by = (who: Account, method: string, path: string, body?: unknown) =>
   server.request(method, path, { token: who.token, body });
@@ -115,7 +122,7 @@ afterAll(() => server.remove());
 
 const script = (path: string) => ({ path, content: Buffer.from("true").toString("base64") });
 
-/** A run of the shipped example, followed to its end. @returns its id. */
+/** Starts a run of the shipped example and follows it to its end. @returns the run's id. */
 async function finishedRun(who: Account): Promise<string> {
   const made = await by(who, "POST", "/v1/runs", { pipeline_id: "hello", task_description: `by ${who.email}` });
   expect(made.status).toBe(201);
@@ -125,7 +132,7 @@ async function finishedRun(who: Account): Promise<string> {
   return id;
 }
 
-/** Two memories that cannot both be true. @returns its id. */
+/** Creates two memories that contradict each other. @returns the contradiction's id. */
 async function contradiction(who: Account): Promise<string> {
   for (const content of ["It listens on port 1.", "It listens on port 2."])
     await by(who, "POST", "/v1/memory/vaults/scribe/entries", { title: "of a", content });
@@ -137,7 +144,7 @@ async function contradiction(who: Account): Promise<string> {
   }
 }
 
-/** Rows that only come about by time or chance, as they would be kept. */
+/** Inserts rows that otherwise only time or chance would create. */
 function keepRows(userId: string, sessionId: string, runId: string): void {
   const db = new Database(join(server.data, "skep.db"));
   const at = new Date().toISOString();
@@ -270,7 +277,7 @@ describe("A43: a project that both work in", () => {
     const commits = [...String(mine.body).matchAll(/"commit":"([0-9a-f]{40})"/g)].map(([, commit]) => commit!);
     expect(commits.length).toBeGreaterThan(0);
     const index = `/v1/projects/${project}/knowledge-graph/index`;
-    // The index that follows a commit is nobody's; one that is asked for joins it while it has not ended.
+    // The index that follows a commit belongs to nobody. A requested index joins it while it is running.
     let job: Record<string, unknown> = {};
     while (job["cause"] !== "request" || job["state"] !== "succeeded") {
       await Bun.sleep(50);
@@ -369,7 +376,9 @@ describe("A6: one decision, whatever carries the credential", () => {
   });
 });
 
-/** What happens to each table's rows that name a user, when that user is deleted. A table that is not here fails. */
+/**
+ * What happens to the rows that name a user when that user is deleted, by table. A table that is missing here fails.
+ */
 const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   project_members: "handed over",
   project_invitations: "goes",
@@ -390,12 +399,12 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   events: "handed over",
   jobs: "handed over",
   evals: "handed over",
-  // Switched off, so that nobody's words act for the heir unread.
+  // They are disabled, so that nobody's words act for the new owner unread.
   pulse_routines: "handed over",
   codehost_rules: "handed over",
-  // Records: who started what, and what it cost. Others than administrators do not read them.
+  // Records of who started what and what it cost. Only administrators can read them.
   runs: "kept",
-  // As in runs: it is what search passes others' runs by with.
+  // Like runs: search uses this table to skip the runs of others.
   run_texts: "kept",
   change_comments: "kept",
   memory_entries: "goes",

@@ -257,7 +257,7 @@ describe("A14, A15: guessing", () => {
       [429, "account_locked"],
       [429, "account_locked"],
     ]);
-    // Only an administrator who sets a new password ends it early.
+    // The lock ends early only when an administrator sets a new password.
     const password = "another horse battery";
     await server.request("PUT", `/v1/users/${id}`, { token: admin.token, body: { password } });
     expect((await tryLogin("locked@example.test", password)).status).toBe(200);
@@ -316,7 +316,7 @@ describe("A14, A15: guessing", () => {
       token: admin.token,
       body: { email: "timing@example.test", password: PASSWORD },
     });
-    // In turns, and by processor time: what else the machine does changes nothing of it.
+    // In turns, and by processor time, so that other load on the machine changes nothing.
     const spent = { known: 0, unknown: 0 };
     for (let turn = 0; turn < 9; turn++)
       for (const [which, email] of [

@@ -20,7 +20,7 @@ import { startServer, type TestServer } from "../server.ts";
 import { ended } from "./held-run.ts";
 import { waitFor } from "./waiting.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A generous limit for busy machines: these tests wait for events, not for fixed times.
 setDefaultTimeout(300_000);
 
 interface Event {
@@ -66,7 +66,7 @@ const git = (folder: string, ...args: string[]): string => {
   return done.stdout.toString();
 };
 
-/** A repository with everything in it that a careless git obeys or follows. */
+/** A repository with everything that careless use of git would obey or follow. */
 function upstream(): string {
   const folder = join(root, "upstream");
   mkdirSync(join(folder, "sub"), { recursive: true });
@@ -98,7 +98,7 @@ rm -rf .git && mv armed/.git .git
 echo mine > mine.txt; mkfifo pipe; touch -- --force '-rf' 'new
 line'; echo planted`;
 
-/** By line feeds alone: U+2028 ends no line of a stream, as it does in regular expressions. */
+/** Splits at line feeds only: U+2028 ends no line of a stream, although it does in regular expressions. */
 const fieldOf = (frame: string, name: string): string =>
   frame
     .split("\n")
@@ -275,7 +275,7 @@ describe("a run of a hostile agent", () => {
     ).toEqual([]);
     expect(results("links", "grep").at(-1)!.output).toBe("No matches.");
     expect(results("links", "find").at(-1)!.output).toBe("Nothing found.");
-    // The pattern itself is in an input; the text of the file must be nowhere.
+    // The pattern itself is in an input, but the file's text must be nowhere.
     expect(JSON.stringify(events)).not.toContain(NEEDLE);
     expect(readdirSync(outside)).toEqual(["needle.txt"]);
     expect(readFileSync(join(outside, "needle.txt"), "utf8")).toBe(NEEDLE);

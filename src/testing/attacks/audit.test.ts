@@ -1,4 +1,7 @@
-/** What changes rights, money or what is kept is written down: which action, by whom, on what; and no value of a secret. */
+/**
+ * Changes of rights, money or stored data are audited: which action, by whom, and on what. No secret's value is
+ * written.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type Account, enableTwoFactor, logIn, makeUser, PASSWORD, setupAdmin } from "../accounts.ts";
 import { framesOf, framesUntil } from "../event-reader.ts";
@@ -31,14 +34,14 @@ async function must<T = Record<string, string>>(
 }
 const settled = (who: Account, query: string, kind: string) =>
   framesUntil(framesOf(server, `/v1/events/stream?after=0&${query}`, who.token), ({ event }) => event === kind);
-/** A run of the user's that waits for an answer. */
+/** Starts a run of the user that waits for an answer. */
 async function waiting(): Promise<string> {
   const { id } = await must(user, "POST", "/v1/runs", { pipeline_id: "asks", task_description: "Ask" });
   await settled(user, `run_id=${id}`, "approval_requested");
   return id!;
 }
 
-/** Each does one thing after another. @returns the subjects of what should be in the audit. */
+/** Actions and how to cause them, in order. Each returns the subjects that the audit must contain. */
 const ACTS: readonly [actions: string[], act: () => Promise<string[]>][] = [
   [
     ["user.updated"],

@@ -1,4 +1,4 @@
-/** A50: a restored or copied data folder is an instance of its own, and does nothing outside until it is activated. */
+/** A50: a restored or copied data folder is a separate instance, which does nothing outside until it is activated. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ async function restored(server: TestServer, name: string, ...flags: string[]): P
   return at(name);
 }
 
-/** Counts what reaches it, and refuses all of it: what is sent stays to be sent. */
+/** A server that counts all requests and refuses them, so that what is sent remains to be sent. */
 function openWorld() {
   const asked: string[] = [];
   const http = Bun.serve({
@@ -86,7 +86,7 @@ describe("A50: a restored copy", () => {
     const data = await restored(original, "waits");
     await original.stop();
     world.asked.length = 0;
-    // Everything is due.
+    // Make everything due.
     const db = new Database(join(data, "skep.db"));
     db.exec(
       "UPDATE pulse_routines SET planned_at = planned_at - 86400000; UPDATE jobs SET run_at = 1 WHERE kind = 'notify'",
@@ -105,14 +105,14 @@ describe("A50: a restored copy", () => {
       status: 503,
       body: { code: "standby", detail: expect.stringContaining("skep activate") },
     });
-    // A person who starts something there reads why nothing happens.
+    // A person who starts something on the copy is told why nothing happens.
     const told = await skep(["run", "work", "Work"], { env: { SKEP_URL: copy.url } });
     expect([told.code, told.stderr]).toEqual([0, expect.stringContaining("skep activate")]);
     expect((await copy.request("GET", `/v1/runs/${work}`)).body["waiting_reason"]).toContain("skep activate");
-    // A project that is asked for now is cloned once the copy is activated.
+    // A project that is added now is cloned once the copy is activated.
     const wanted = { name: "wanted", repository: `${world.url}/wanted.git` };
     expect((await copy.request("POST", "/v1/projects", { body: wanted })).status).toBe(201);
-    // What stays inside goes on meanwhile; the duties of a start have had their time when it is done.
+    // Internal work continues meanwhile. When the backup is done, the duties of a start have had their time.
     const job = (await copy.request<{ id: string }>("POST", "/v1/admin/backups")).body;
     const stateOf = async (id: string) => (await copy.request("GET", `/v1/jobs/${id}`)).body["state"];
     await waitFor(async () => (await stateOf(job.id)) === "succeeded", "the backup");
@@ -138,7 +138,7 @@ describe("A50: a restored copy", () => {
     expect(await standbyOf(copy)).toBeNull();
     const paths = ["/hook", "/mcp", "/wanted.git/info/refs"];
     await waitFor(() => paths.every((path) => world.asked.includes(path)), "what waited");
-    // The engine works, too: the newest time that was missed is made up for.
+    // The engine works, too: the latest missed time is made up for.
     const worked = /^(running|succeeded|failed)$/;
     const [newest] = await readUntil(ticks, ([newest = ""]) => worked.test(newest));
     expect(newest).toMatch(worked);
@@ -199,7 +199,7 @@ describe.skipIf(!docker)("A50: with real containers", () => {
     const data = await restored(original, "beside");
 
     const copy = await started({ data, env });
-    // Its sweep is done when it has looked at the engine and answers.
+    // When it has looked at the engine and answers, its sweep is done.
     expect((await copy.request("GET", "/v1/doctor")).status).toBe(200);
     await copy.stop();
     const later = await started({ data, env });

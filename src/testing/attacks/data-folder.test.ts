@@ -1,4 +1,7 @@
-/** A45: a data folder that was open, is damaged, lost parts, or cannot be written: one line that says what to do. */
+/**
+ * A45: a data folder that was readable by others, is damaged, incomplete, or not writable. The server prints one line
+ * that says what to do.
+ */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   chmodSync,
@@ -25,13 +28,13 @@ import { skep } from "../command.ts";
 import { lacks } from "../parts.ts";
 import { skepCommand, startServer } from "../server.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A generous limit for busy machines: these tests wait for events, not for fixed times.
 setDefaultTimeout(300_000);
 
 const folder = mkdtempSync(join(tmpdir(), "skep-data-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A data folder that was in use: an agent of its own, a secret, a finished run. */
+/** A used data folder with its own agent, a secret and a finished run. */
 const used = join(folder, "used");
 async function furnished(): Promise<string> {
   if (!existsSync(used)) {
@@ -48,7 +51,7 @@ async function furnished(): Promise<string> {
   return copy;
 }
 
-/** What a start that must fail says. @returns its one line. */
+/** Starts a server that must refuse. @returns its one line of output. */
 async function refusal(data: string): Promise<string> {
   const { code, stdout, stderr } = await skep(["serve"], { env: { DATA: data, PORT: "0", SANDBOX: "process" } });
   const lines = stderr.split("\n").filter((line) => line.startsWith("skep: "));
@@ -65,7 +68,7 @@ const openTo = (path: string) => lstatSync(path).mode & 0o077;
 function everything(root: string): string[] {
   return [root, ...(readdirSync(root, { recursive: true }) as string[]).map((name) => join(root, name))];
 }
-/** Below a run's working copy is what its agents wrote; the folder above it is closed. */
+/** Below a run's working copy are files that its agents wrote; the folder above it is closed. */
 const isOurs = (data: string, path: string) => !/^\/(workspaces|projects)\/[^/]+\/./.test(path.slice(data.length));
 
 describe("A45: rights", () => {
@@ -224,7 +227,7 @@ describe("A45: one server at a time", () => {
   });
 });
 
-/** As root the system asks no rights of us: then the server runs as nobody. */
+/** For root the system checks no permissions, so the server then runs as nobody. */
 const asNobody = process.getuid?.() === 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
 const canDrop =
   asNobody.length === 0 || (Bun.which("setpriv") !== null && (statSync(import.meta.dir).mode & 0o5) === 0o5);
@@ -275,14 +278,14 @@ function damage(path: string, at: number, bytes: Buffer): void {
 }
 
 interface Tried {
-  /** Undefined when it ended instead. */
+  /** Undefined if the server ended instead. */
   url: string | undefined;
   code: number | null;
   stderr: string;
   stop(): Promise<number>;
 }
 
-/** A server that may refuse. */
+/** Starts a server that may refuse to start. */
 async function startOrRefusal(data: string, prefix: string[] = [], more: Record<string, string> = {}): Promise<Tried> {
   const env = { PATH: process.env["PATH"] ?? "", HOME: folder, DATA: data, PORT: "0", SANDBOX: "process", ...more };
   const child = Bun.spawn([...prefix, ...skepCommand("serve")], {

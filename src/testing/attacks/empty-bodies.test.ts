@@ -1,4 +1,4 @@
-/** A change of nothing: every operation that changes a thing that is there takes `{}`, or says which member it needs. */
+/** Empty changes: every operation that changes an existing object accepts `{}`, or says which member it needs. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { startServer, type TestServer } from "../server.ts";
 import { makeSlowAgent, SLOW, slowAgentScript } from "../slow-agent.ts";
@@ -23,7 +23,7 @@ const FIXED = [
   "/v1/admin/tts-settings",
 ];
 
-/** What each path means here. */
+/** What each path parameter stands for here. */
 async function places(): Promise<Record<string, string>> {
   const post = async (path: string, body: unknown): Promise<Record<string, string>> => {
     const answer = await server.request<Record<string, string>>("POST", path, { body });
@@ -95,10 +95,10 @@ async function places(): Promise<Record<string, string>> {
 }
 /** Operations whose body may be left out. */
 const POSTS = ["/v1/projects/{id}/tasks/{tid}/resolve-workflow"];
-/** There is nothing of them without a code host, or before two memories differ. */
+/** These objects do not exist without a code host, or before two memories contradict each other. */
 const NOT_MADE = ["/v1/codehost/rules/{id}", "/v1/memory/contradictions/{contradiction_id}"];
 
-/** What an operation that takes an object refuses. */
+/** Values that an operation for an object must refuse. */
 const NO_OBJECTS = ["null", "[]", '""', "0"];
 
 test("no operation breaks by an empty object, another value, or members that are null", async () => {
@@ -127,7 +127,7 @@ test("no operation breaks by an empty object, another value, or members that are
       const headers = { "Content-Type": "application/json" };
       const target = at[path] ?? path.replace(/\{\w+\}/g, "x");
       const answer = await server.request(method.toUpperCase(), target, { body, headers });
-      // 503: the part that would do it is not there.
+      // 503 means that the required part is missing on this server.
       if (answer.status >= 500 && answer.status !== 503) findings.push(`${method} ${path} ${body}: ${answer.status}`);
       if (operation.requestBody && NO_OBJECTS.includes(body) && answer.status < 400)
         findings.push(`${method} ${path} took ${body} for an object`);

@@ -9,7 +9,7 @@ import { startServer, type TestServer } from "../server.ts";
 import { createHeldRun, type HeldRun, HOLD_STEP } from "./held-run.ts";
 import { waitFor } from "./waiting.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A generous limit for busy machines: these tests wait for events, not for fixed times.
 setDefaultTimeout(300_000);
 
 interface Document {

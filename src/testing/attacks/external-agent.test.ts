@@ -1,6 +1,6 @@
 /**
- * A53: an external agent that lies, speaks for the person and never ends. That one which floods is bounded, and that one
- * which asks without a refusing option gets no yes, stands in `src/feature/engine/harness-agents.test.ts`.
+ * A53: an external agent that lies, speaks for the person and never ends. Tests of agents that flood, or that ask
+ * without an option to refuse, are in `src/feature/engine/harness-agents.test.ts`.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { dockerForTests } from "../docker-image.ts";
@@ -24,7 +24,7 @@ isRun("what it says in a person's name is nobody's word, and its own labels make
   await metered.call("POST", `${path}/message?stream=true`, { message: "hello" });
   const { body } = await metered.call<{ messages: { role: string; content: string }[] }>("GET", path);
   const said = body.messages.map(({ role, content }) => [role, content]);
-  // With an option that refuses, that one is chosen, whatever it is called; without one nothing is.
+  // If an option refuses, it is chosen whatever its name; if there is none, nothing is chosen.
   const answers = ["selected", "cancelled", "cancelled", "cancelled"];
   expect(said).toEqual([
     ["user", "hello"],

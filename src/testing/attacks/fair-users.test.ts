@@ -1,4 +1,6 @@
-/** Limits per user: a user who reaches one is told how much is used and allowed, and other users notice nothing. */
+/**
+ * Limits per user: a user who reaches a limit is told how much is used and allowed, and other users are not affected.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -69,7 +71,7 @@ describe("a user who has as much as a user may have", () => {
       body: { code: "quota_exceeded", current: 900_000, limit: 1024 ** 2 },
     });
     expect((await upload(ben, 900_000)).status).toBe(201);
-    // Entries of memory that are one's own count with it.
+    // A user's private memory entries count for that user.
     const entry = { title: "Long", content: "x".repeat(19_000), private: true };
     for (let n = 0; n < 7; n++) expect((await post(ann, "/v1/memory/vaults/scribe/entries", entry)).status).toBe(201);
     const { current, ...refused } = (await post(ann, "/v1/memory/vaults/scribe/entries", entry)).body;
@@ -86,7 +88,7 @@ describe("a user who has as much as a user may have", () => {
 
   test("of evals counts with stored files, in the sums of the disk too, and is given back with them", async () => {
     await limit({ user_stored_mb: 1 });
-    // As dense as files get: what is stored is as large as what is sent.
+    // The content is incompressible, so that as much is stored as is sent.
     const dense = (path: string) => ({ path, content: randomBytes(65_000).toString("base64") });
     const task = (name: string) => ({
       name,
@@ -152,14 +154,14 @@ describe("a user who has as much as a user may have", () => {
       });
     expect((await post(ben, "/v1/chat/sessions", chat)).status).toBe(201);
     expect((await post(ben, "/v1/runs", { pipeline_id: "waits", task_description: "Wait" })).status).toBe(201);
-    // Others' numbers are for administrators.
+    // Only administrators see the numbers of other users.
     const { items: accounts } = (
       await server.request<{ items: Record<string, unknown>[] }>("GET", "/v1/admin/users", { token: admin.token })
     ).body;
     const listed = accounts.find(({ email }) => email === "ann@example.test");
     expect(listed).toMatchObject({ workspaces_bytes: full.workspaces.bytes });
     expect((await storageOf(ben, `?user_id=${listed?.["id"]}`)).status).toBe(403);
-    // The folders may have been measured once more since.
+    // The folders may have been measured again in the meantime.
     expect((await storageOf(admin, `?user_id=${listed?.["id"]}`)).body).toEqual({
       ...full,
       workspaces: { ...full.workspaces, measured_at: expect.any(String) },

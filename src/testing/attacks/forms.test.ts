@@ -1,4 +1,7 @@
-/** A21: forms. A file goes to the disk as it comes; what is not a form, too large or cut off leaves nothing behind. */
+/**
+ * A21: forms. A file is written to disk as it arrives. A body that is no form, too large or cut off leaves nothing
+ * behind.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -98,7 +101,7 @@ describe("a large file", () => {
     clearInterval(watch);
     expect(made.map(({ status }) => status)).toEqual([201, 201, 201]);
     expect(made[0]!.body.sha256).toBe(new Bun.CryptoHasher("sha256").update(bytes).digest("hex"));
-    // Three such bodies held whole would be 144 MiB.
+    // Holding three such bodies completely would take 144 MiB.
     expect(most - before).toBeLessThan(72 * MIB);
     const answer = await fetch(`${server.url}/v1/attachments/${made[0]!.body.id}/content`, {
       headers: { Range: `bytes=${40 * MIB}-${40 * MIB + 9}` },
@@ -110,7 +113,7 @@ describe("a large file", () => {
   test("of more than the limit is refused, and one that breaks off leaves nothing", async () => {
     const body = new FormData();
     body.append("file", new File([new Uint8Array(51 * MIB)], "x"));
-    // The connection may close before the client has sent it all.
+    // The connection may close before the client has sent everything.
     const status = await server.request("POST", UPLOAD, { body }).then(
       (answer) => answer.status,
       () => 413,

@@ -1,6 +1,6 @@
 /**
- * A user whose runs and chats hold as many files as a user may have begins nothing new by any way, neither themselves nor
- * through their agents and routines. Work that has begun goes on, and another user notices nothing.
+ * A user whose runs and chats hold as many files as allowed cannot begin anything new, neither directly nor through
+ * agents and routines. Work that has begun continues, and other users are not affected.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -53,7 +53,7 @@ afterAll(async () => {
 const post = (who: Account, path: string, body: unknown = {}) =>
   server.request<Record<string, string>>("POST", path, { token: who.token, body });
 const get = <T>(who: Account, path: string) => server.request<T>("GET", path, { token: who.token });
-/** @returns its id. */
+/** @returns the id of the created object. */
 async function made(who: Account, path: string, body: unknown): Promise<string> {
   const answer = await post(who, path, body);
   if (answer.status >= 300) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
@@ -61,7 +61,7 @@ async function made(who: Account, path: string, body: unknown): Promise<string> 
 }
 const RUN = { pipeline_id: "waits", task_description: "Wait" };
 
-/** One of everything that can be gone on with or begun again, of that user. */
+/** Creates one of everything that this user could continue or start again. */
 async function workOf(who: Account) {
   const chat = await made(who, "/v1/chat/sessions", { agent_id: "scribe" });
   await made(who, `/v1/chat/sessions/${chat}/message?stream=true`, { message: "Hello" });
@@ -121,7 +121,7 @@ test("begins nothing new by any way; the reason is said to the user, to the agen
   const trigger = `/v1/pulse-routines/lead/${routine}/trigger`;
   expect(await post(ann, trigger)).toMatchObject({ status: 409, body: { code: "workspaces_full" } });
 
-  // The run has begun before: its step works, and what the agent would begin is refused.
+  // The run began earlier, so its step works; but the agent may not begin anything new.
   await made(ann, `/v1/runs/${waiting}/approve`, { step_id: "ask", approved: true });
   const calls = new Map<string, { ok: boolean; output: string }>();
   for await (const { event, data } of framesOf(server, `/v1/events/stream?run_id=${waiting}&after=0`, ann.token)) {

@@ -1,15 +1,15 @@
 /**
- * Input for fuzzing from a JSON Schema: valid, nearly valid, garbage. Everything follows from the seed, so that a
- * finding can be made again.
+ * Generates fuzzing input from a JSON Schema: valid, nearly valid, and garbage. Everything follows from the seed, so
+ * that a finding can be reproduced.
  */
 interface Dice {
-  /** Whole number from 0 to below `n`. */
+  /** A whole number from 0 to n − 1. */
   below(n: number): number;
   chance(part: number): boolean;
   pick<T>(items: readonly T[]): T;
 }
 
-/** mulberry32: 32 bits of state, good enough to choose with, the same on every machine. */
+/** mulberry32: 32 bits of state, good enough for choices, and the same on every machine. */
 export function createDice(seed: number): Dice {
   let state = seed >>> 0;
   const next = () => {
@@ -47,7 +47,7 @@ export interface Schema {
   default?: unknown;
 }
 
-/** Strings that programs have stumbled over. */
+/** Strings that have caused errors in other programs. */
 export const STRINGS = [
   "",
   " ",
@@ -92,7 +92,7 @@ export const STRINGS = [
 ];
 const NUMBERS = [0, -0, -1, 1, 0.5, 201, 1e6, 2 ** 31, 2 ** 53, -(2 ** 63), 1e308, 1e-308];
 
-/** A string, number, list or object that fits no schema in particular. */
+/** A string, number, list or object that follows no schema. */
 export function garbage(dice: Dice, depth = 0): unknown {
   const kind = dice.below(depth > 2 ? 5 : 8);
   if (kind === 0) return null;
@@ -105,7 +105,7 @@ export function garbage(dice: Dice, depth = 0): unknown {
   );
 }
 
-/** Values by name of the field or parameter that exist on the server, so that requests get past the first look. */
+/** Values that exist on the server, by the name of a field or parameter. With them, requests pass the first checks. */
 export type Known = Readonly<Record<string, readonly string[]>>;
 
 export interface Inputs {
@@ -113,7 +113,7 @@ export interface Inputs {
   nearly(schema: Schema | undefined, name?: string): unknown;
 }
 
-/** What a `$ref` of the document names; empty when it names nothing. */
+/** Resolves a `$ref` of the document; empty if it names nothing. */
 export const resolver =
   (document: object) =>
   <T = Schema>(ref: string): T =>
@@ -122,7 +122,7 @@ export const resolver =
       .slice(1)
       .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document) ?? {}) as T;
 
-/** @param resolve what a `$ref` names. */
+/** @param resolve returns the schema that a `$ref` names. */
 export function createInputs(dice: Dice, known: Known, resolve: (ref: string) => Schema): Inputs {
   const string = (schema: Schema, name: string): string => {
     const real = known[name];
@@ -167,7 +167,7 @@ export function createInputs(dice: Dice, known: Known, resolve: (ref: string) =>
     const members = schema.properties ?? schema.patternProperties ?? schema.additionalProperties;
     return typeof members === "object" ? object(schema) : garbage(dice);
   };
-  /** One place of a valid value made invalid. */
+  /** Makes one place of a valid value invalid. */
   const spoil = (value: unknown): unknown => {
     if (Array.isArray(value) && value.length > 0 && dice.chance(0.7)) {
       const at = dice.below(value.length);

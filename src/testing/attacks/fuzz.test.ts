@@ -1,6 +1,6 @@
 /**
- * Every operation that the server describes, with valid, nearly valid and garbage input, by every kind of credential,
- * from a fixed seed: nothing breaks, nothing hangs, nothing is answered that the document does not announce.
+ * Sends valid, nearly valid and garbage input to every operation that the server describes, with every kind of
+ * credential, from a fixed seed. Nothing may break or hang, and no answer may contradict the API's document.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -22,16 +22,16 @@ import {
 } from "./fuzz-input.ts";
 import { createHeldRun, ended, type HeldRun, HOLD_STEP } from "./held-run.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A generous limit for busy machines: these tests wait for events, not for fixed times.
 setDefaultTimeout(300_000);
 
 const SEED = 20_260_101;
 const ENGINE = "engine-token-engine-token";
-/** No answer by then is none. */
+/** A request without an answer after this time, in ms, counts as hanging. */
 const HANG_MS = 240_000;
-/** What a request may cost the server's main thread. */
+/** How much of the server's main thread a request may use, in ms. */
 const COST_MS = 200;
-/** Requests for each operation; credentials that get further try more. */
+/** Number of requests for each operation. Credentials with more rights try more. */
 const ROUNDS = {
   none: 2,
   garbage: 1,
@@ -52,7 +52,7 @@ const ROUNDS = {
   basic: 1,
 } as const;
 type Credential = keyof typeof ROUNDS;
-/** A part that this server does not have, said so: the only answers of 500 and above that are right. */
+/** Codes for a part that this server does not have. Only these answers may have a status of 500 or above. */
 const ABSENT = new Set([
   "sandbox_unavailable",
   "setup_unsupported",
@@ -138,7 +138,7 @@ const admins = async (method: string, path: string, body?: unknown): Promise<Rec
   return answer.body;
 };
 
-/** One of everything, so that requests reach what is behind the first look-up. */
+/** Creates one of everything, so that requests get past the first look-up. */
 async function furnish(): Promise<Known> {
   await admins("POST", "/v1/agents", { id: "fuzzed", prompt: "You are fuzzed." });
   await admins("POST", "/v1/skills", { name: "fuzzed", description: "d", content: "c" });
@@ -209,7 +209,7 @@ async function furnish(): Promise<Known> {
   };
 }
 
-/** `id` means another thing in every path: it goes by the word before it. */
+/** `id` has a different meaning in each path; the word before it decides. */
 const nameIn = (path: string, name: string): string => {
   const [, before] = new RegExp(`([^/]+)/\\{${name}\\}`).exec(path) ?? [];
   return name === "id" ? `${before}/id` : name;
@@ -217,7 +217,7 @@ const nameIn = (path: string, name: string): string => {
 
 type Kind = "valid" | "nearly" | "garbage";
 
-/** The text of a value where only text fits: a path or a query. */
+/** A value as text, where only text is possible: in a path or a query. */
 const asText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value)) ?? "";
 
 function compose(
@@ -282,13 +282,13 @@ function bodyOf(
 interface Answer {
   status: number;
   text: string;
-  /** Content type without parameters. */
+  /** Content type, without parameters. */
   type: string;
-  /** What the server's main thread did until then. */
+  /** How much the server's main thread worked until then, in ms. */
   ms: number;
 }
 
-/** Sends and reads the answer; of a stream only its head. */
+/** Sends a request and reads the answer; of a stream, only its head. */
 async function ask(method: string, { path, headers, body }: Sent, credential: Headers): Promise<Answer> {
   const leave = new AbortController();
   const timer = setTimeout(() => leave.abort(), HANG_MS);
@@ -312,7 +312,7 @@ async function ask(method: string, { path, headers, body }: Sent, credential: He
   }
 }
 
-/** What is wrong with an answer, or undefined. */
+/** Describes what is wrong with an answer; undefined if nothing is. */
 function fault({ operation }: Described, { status, text, type, ms }: Answer): string | undefined {
   if (status === 0) return `no answer in ${HANG_MS / 1_000} s: ${text}`;
   if (isTooMuch(ms, COST_MS)) return `cost ${Math.round(ms)} ms of the main thread`;
@@ -325,7 +325,7 @@ function fault({ operation }: Described, { status, text, type, ms }: Answer): st
   return undefined;
 }
 
-/** Deletions last: others need what they remove. */
+/** Deletions come last, because other operations need what they remove. */
 const described = (): Described[] =>
   Object.entries(document.paths)
     .flatMap(([path, item]) =>
@@ -355,11 +355,11 @@ describe("any input", () => {
             findings.push(
               `${one.method} ${sent.path.slice(0, 200)} by ${who}: ${wrong}\n  ${String(sent.body).slice(0, 300)}`,
             );
-          // A log-out or a changed password ends the session that the rest uses.
+          // A log-out or a changed password ends the session that the other requests use.
           if (answer.status < 300 && /auth\/(logout|sessions)|users\//.test(one.path)) await signInAgain();
         }
     expect(findings).toEqual([]);
-    // Else the input was never good enough to get past the first check.
+    // Otherwise the input was never good enough to pass the first check.
     expect(succeeded / requests).toBeGreaterThan(0.12);
     expect((await server.request("GET", "/readyz")).status).toBe(200);
     expect(server.output()).not.toContain("request failed");
@@ -370,7 +370,7 @@ type Headers = Record<string, string>;
 const bearer = (token: string): Headers => ({ Authorization: `Bearer ${token}` });
 const cookies = { user: "", admin: "" };
 
-/** Every way in that there is, and those that no longer are, as they are at each request. */
+/** All valid credentials, and invalid ones, as they are at each request. */
 async function credentialsOf(): Promise<Record<Credential, () => Headers>> {
   const keyOf = async (scopes: string[]): Promise<{ id: string; key: string }> => {
     const body = { name: scopes.join(), scopes };
@@ -397,7 +397,7 @@ async function credentialsOf(): Promise<Record<Credential, () => Headers>> {
     execution: () => bearer(held.token),
     engine: () => bearer(ENGINE),
     admin: () => bearer(admin.token),
-    // A change authenticated by a cookie comes from a page of this server.
+    // A change that a cookie authenticates must come from a page of this server.
     cookie: () => ({ Cookie: cookies.user, Origin: server.url }),
     adminCookie: () => ({ Cookie: cookies.admin, Origin: server.url }),
     readKey: () => bearer(read.key),

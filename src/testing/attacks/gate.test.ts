@@ -1,4 +1,4 @@
-/** Attack rows A1, A3, A7, A18, A31: what the gate must hold whatever is behind it. */
+/** Attack rows A1, A3, A7, A18, A31: what the gate must guarantee, whatever is behind it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Socket } from "node:net";
 import { expectWork } from "../busy-machine.ts";
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([guarded.remove(), local.remove()]));
 
-/** A request by hand, so that no client tidies its path or headers. @returns the status and the whole answer. */
+/** A handmade request, so that no client normalizes its path or headers. @returns the status and the whole answer. */
 function raw(server: TestServer, head: string): Promise<{ status: number; text: string }> {
   const { port } = new URL(server.url);
   return new Promise((resolve, reject) => {
@@ -196,7 +196,7 @@ describe("A31 long input holds nobody up", () => {
     await local.request("POST", "/v1/secrets", { body: { name: long, value: long, description: long } });
     await local.request("POST", "/v1/secrets", { body: { name: "A!".repeat(50_000), value: "x" } });
     expect((await local.request("GET", "/healthz")).status).toBe(200);
-    // A pattern that backtracks takes minutes here.
+    // A pattern that backtracks would take minutes here.
     expectWork("answering", mainThreadMs(local.pid) - before, 500);
   });
 });

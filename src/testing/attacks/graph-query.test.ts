@@ -1,4 +1,7 @@
-/** Attack rows A32 and A42: a query of the code graph reads the graph, and nothing else of the machine; nor does it write. */
+/**
+ * Attack rows A32 and A42: a query to the code graph can read only the graph, nothing else on the machine, and cannot
+ * write.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -93,7 +96,7 @@ const attacks = (): string[] => {
     "UNWIND [1] AS x RETURN x LIMIT 1CREATE (:File {key: 99999})",
     "UNWIND [1] AS x$ CREATE (:File {key: 99999})",
     `UNWIND [1] AS x$ LOAD FROM '${secret}' RETURN *`,
-    // What follows two stars is still a comment for the database, and the string no string.
+    // For the database, the text after two stars is still a comment, and the string is no string.
     `UNWIND [1] AS x /* **/ RETURN ' */ LOAD FROM "${secret}" RETURN * //'`,
     `UNWIND [1] AS x /* **/ RETURN ' */ CREATE (:File {key: 99999}) //'`,
     `RETURN ${"(".repeat(9_000)}1${")".repeat(9_000)}`,

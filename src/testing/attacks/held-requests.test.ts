@@ -1,4 +1,4 @@
-/** A37: a request that is held open while its caller loses the right to make it changes nothing. */
+/** A37: a request that is held open while its caller loses the right to make it must change nothing. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,13 +9,13 @@ import { heldRequest } from "../raw-connection.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { createHeldRun, HOLD_STEP } from "./held-run.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A generous limit for busy machines: these tests wait for events, not for fixed times.
 setDefaultTimeout(300_000);
 
 const folder = mkdtempSync(join(tmpdir(), "skep-held-"));
 let server: TestServer;
 let admin: Account;
-/** A second administrator, which each test changes as it likes. */
+/** A second administrator, whom each test changes as needed. */
 let other: Account;
 let made = 0;
 beforeAll(async () => {
@@ -100,7 +100,7 @@ describe("while its password is hashed", () => {
         body: { email: `wave-${made}-${number}@example.test`, password: PASSWORD, role: "admin" },
       });
     const wave = Array.from({ length: 32 }, (_, number) => send(number));
-    // The first is answered while the others wait for their turn.
+    // The first request is answered while the others wait.
     await Promise.race(wave);
     await byAdmin("PUT", `/v1/users/${other.id}`, { role: "user" });
     const before = await users();
@@ -111,7 +111,7 @@ describe("while its password is hashed", () => {
 
   test("an own new password waits, and an administrator sets another: the administrator's stays", async () => {
     const key = await newKey();
-    // Hashes of others go first, so that the change is still waiting when the administrator's is made.
+    // Other password hashes go first, so that the change is still waiting when the administrator's is made.
     const crowd = Array.from({ length: 12 }, () =>
       server.request("POST", "/v1/auth/login", { body: { email: "nobody@example.test", password: PASSWORD } }),
     );

@@ -1,13 +1,13 @@
 /**
- * A run whose agent is at work until the test lets it end, and the token that its sandbox was given: what an agent
- * that was talked into it could send. The server needs DEMO_SCRIPT (with `HOLD_STEP` among its steps) and a shell.
+ * A run whose agent stays at work until the test ends it, with the token of its sandbox. It shows what a manipulated
+ * agent could send. The server needs DEMO_SCRIPT (with `HOLD_STEP` among its steps) and a shell.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestServer } from "../server.ts";
 import { waitFor } from "./waiting.ts";
 
-/** Turns of the step `hold`, for a transcript. */
+/** The turns of the step `hold`, for a transcript. */
 export const HOLD_STEP = {
   hold: [
     {
@@ -32,11 +32,11 @@ export interface HeldRun {
   /** Credential of the running execution. */
   token: string;
   sessionId: string;
-  /** Lets the agent continue; resolves when the run has ended. */
+  /** Lets the agent continue. Resolves when the run has ended. */
   release(): Promise<void>;
 }
 
-/** Makes agent and pipeline of that id and starts the run. @param as an administrator's token. */
+/** Creates an agent and a pipeline with that id and starts a run. @param as an administrator's token. */
 export async function createHeldRun(server: TestServer, as: string, id = "holder"): Promise<HeldRun> {
   const send = async (method: string, path: string, body?: unknown) => {
     const answer = await server.request(method, path, { token: as, body });
@@ -63,7 +63,7 @@ export async function createHeldRun(server: TestServer, as: string, id = "holder
   };
 }
 
-/** Waits until a run has ended. @returns it. */
+/** Waits until a run has ended. @returns the run. */
 export async function ended(server: TestServer, as: string | undefined, runId: string) {
   const token = as === undefined ? {} : { token: as };
   let run: Record<string, unknown> = {};

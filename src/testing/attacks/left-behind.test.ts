@@ -1,4 +1,4 @@
-/** A host shell's commands that leave their session: they end with the run that is cancelled and with the server. */
+/** Commands of a host shell that leave their session end when the run is cancelled, and when the server stops. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { startServer } from "../server.ts";
 import { ended } from "./held-run.ts";
 import { waitFor } from "./waiting.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A generous limit for busy machines: these tests wait for events, not for fixed times.
 setDefaultTimeout(300_000);
 
 const folder = mkdtempSync(join(tmpdir(), "skep-left-"));

@@ -1,9 +1,12 @@
-/** A41: heads that are not HTTP, or name no host: a problem of ours or a bare status, never a page or source of the runtime. */
+/**
+ * A41: request heads that are not HTTP, or name no host. The answer is one of our problems or a bare status, never a
+ * page or source code of the runtime.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rawConnection } from "../raw-connection.ts";
 import { startServer, type TestServer } from "../server.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A generous limit for busy machines: these tests wait for events, not for fixed times.
 setDefaultTimeout(300_000);
 
 let guarded: TestServer;
@@ -13,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([guarded.remove(), local.remove()]));
 
-/** Sends it and closes our side. @returns the whole answer. */
+/** Sends the head and closes our side. @returns the whole answer. */
 async function sent(server: TestServer, head: string): Promise<string> {
   const connection = await rawConnection(server);
   await connection.send(head);
@@ -21,7 +24,7 @@ async function sent(server: TestServer, head: string): Promise<string> {
   connection.destroy();
   return text;
 }
-/** Nothing that only the inside knows. */
+/** Checks that the text contains nothing internal. */
 const assertOurs = (text: string) => {
   const [head = "", body = ""] = text.split("\r\n\r\n");
   expect(text).not.toMatch(/<html|<!doctype|bun|\.ts\b|node_modules|\/root|\/\$bunfs|at \w+ \(/i);
@@ -70,7 +73,7 @@ describe("A41: a host", () => {
   });
 });
 
-/** What no client sends. The runtime closes the connection on a method that it does not know. */
+/** Lines that no client sends. The runtime closes the connection for an unknown method. */
 const lines: Record<string, RegExp> = {
   GET: /^HTTP\/1.1 400/,
   "GET /v1/status": /^HTTP\/1.1 (400|505)/,

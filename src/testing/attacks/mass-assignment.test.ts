@@ -1,4 +1,4 @@
-/** A9: fields that only the server may set, sent along to every operation that takes a body, by a user and an administrator. */
+/** A9: a user and an administrator add fields that only the server may set to the body of every operation. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { type Account, elsewhere, makeUser, PASSWORD, setupAdmin } from "../acco
 import { startServer, type TestServer } from "../server.ts";
 import { createDice, createInputs, resolver, type Schema } from "./fuzz-input.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A generous limit for busy machines: these tests wait for events, not for fixed times.
 setDefaultTimeout(300_000);
 
 interface Document {
@@ -14,7 +14,7 @@ interface Document {
   components: { schemas: Record<string, Schema> };
 }
 
-/** No valid value of any field holds this, so that it can be looked for. */
+/** No valid value of any field contains this, so it can be searched for. */
 const MARK = "marked-by-a-stranger";
 const TIME = "1999-09-09T09:09:09.009Z";
 const OURS: Record<string, unknown> = {
@@ -91,7 +91,7 @@ test("A9: no operation takes an id, an owner, a role, a hash or a time from its 
         for (let round = 0; round < 3; round++) {
           const valid = inputs.valid(schema) as Record<string, unknown>;
           const declared = Object.keys(schema.properties ?? {});
-          // What the operation itself may set is not foreign to it, except where a user would raise their own role.
+          // A field that the operation itself may set is left out, except where users would raise their own role.
           const extra = Object.fromEntries(
             Object.entries(OURS).filter(([name]) => !declared.includes(name) || (name === "role" && who === "user")),
           );
@@ -123,7 +123,7 @@ test("A9: no operation takes an id, an owner, a role, a hash or a time from its 
           if (answer.status < 300) taken++;
         }
     }
-  // Else the extra fields were never sent to anything that listened.
+  // Otherwise the extra fields never reached an operation that accepted its body.
   expect(taken).toBeGreaterThan(40);
   const me = await server.request("GET", "/v1/auth/me", { token: user.token });
   expect([me.status, me.body["id"], me.body["role"]]).toEqual([200, user.id, "user"]);

@@ -1,4 +1,4 @@
-/** A52: from inside its container, an agent's program tries to get past its budget, its model and its key. */
+/** A52: from inside its container, an agent's program tries to circumvent its budget, its model and its key. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

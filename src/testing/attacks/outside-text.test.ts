@@ -1,7 +1,7 @@
 /**
- * A47: text from outside that would become an instruction by a detour. Every source of the table in
- * `core/outside-table.ts` is read by an agent in one user's work, which then leaves a canary through every sink: it is
- * marked there, and in no prompt of another user's work nor in any system prompt until a person confirms it.
+ * A47: text from outside that could become an instruction indirectly. In one user's work, an agent reads each source of
+ * the table in `core/outside-table.ts` and then writes a canary to each sink. There it must be marked. It must appear
+ * in no prompt of another user's work and in no system prompt until a person confirms it.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
@@ -106,7 +106,7 @@ const leave = (what: () => void) => what();
 const makeTask = () =>
   rig.services.tasks.create(projectId, { title: CANARY, assigned_agent: "ann", outside: WHY }, forA).id;
 
-/** Every way in: how the work of a user begins to have read outside text. */
+/** All sources: how a user's work comes to have read outside text. */
 const SOURCES: Record<string, { read(): Promise<Work> }> = {
   bash: using("bash", { command: "true || curl http://page.invalid/" }),
   command: {
@@ -203,7 +203,7 @@ const SOURCES: Record<string, { read(): Promise<Work> }> = {
     },
   },
 };
-/** Sources that are the tools above, under the name that their mark has. */
+/** Sources that are covered by the tools above, with the name in their mark. */
 const BY_TOOL: Partial<Record<OutsideSource, string>> = {
   memory: "recall",
   skill: "load_skill",
@@ -219,7 +219,7 @@ function plantEntry(title: string): void {
 }
 
 type Leaves = (typeof OUTSIDE_TOOLS)[string]["leaves"];
-/** Every way out: leaves the canary, then says why it is marked; undefined when it is not. */
+/** All sinks. Each writes the canary and returns why it is marked; undefined if it is not. */
 const SINKS: Record<
   Exclude<Leaves, "nothing" | "files" | "outputs" | "project">,
   (work: Work) => Promise<unknown[]>
@@ -267,7 +267,7 @@ const SINKS: Record<
   },
 };
 
-/** All that the interviewers are to find out, after a page said so. */
+/** Everything that the interviewers have to find out, after a page dictated it. */
 const INTERVIEW = {
   intake: { name: "planted-pond", summary: CANARY },
   strategy: { problem: CANARY, goals: [CANARY] },
@@ -279,7 +279,7 @@ const INTERVIEW = {
   },
 };
 
-/** Sinks whose tools work on a transcript does not have. */
+/** Sinks whose tools are not available to work on a transcript. */
 const NOT_OF_TRANSCRIPTS = ["message", "work"];
 
 describe("outside text", () => {
@@ -301,7 +301,7 @@ describe("outside text", () => {
     expect(read.map(([name]) => name).filter((name) => !(name in SOURCES))).toEqual([]);
     const ways = Object.keys(OUTSIDE_SOURCES);
     expect(ways.filter((name) => !(name in SOURCES || name in BY_TOOL))).toEqual([]);
-    // A tool server cannot hide behind the name of another tool.
+    // A tool server cannot use the name of another tool to escape its mark.
     for (const name of ["read", TOOL_SEARCH]) expect(outsideRow({ name, group: "mcp" }).reads).toBe("always");
     expect(outsideRow({ name: "unheard_of", group: "files" }).reads).toBe("always");
   });

@@ -1,11 +1,14 @@
-/** A31: 100 kB of what makes patterns backtrack, in every field of every operation that takes text; others are answered meanwhile. */
+/**
+ * A31: 100 kB of text that makes patterns backtrack, in every text field of every operation. Others must be answered
+ * meanwhile.
+ */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { expectWork } from "../busy-machine.ts";
 import { mainThreadMs } from "../main-thread.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { createDice, createInputs, resolver, type Schema } from "./fuzz-input.ts";
 
-// Thousands of requests, one after the other; a busy machine makes that slow, not wrong.
+// Thousands of requests in sequence, which a busy machine makes slow, not wrong.
 setDefaultTimeout(300_000);
 
 interface Operation {
@@ -18,9 +21,12 @@ interface Document {
 }
 
 const LENGTH = 100_000;
-/** Headers and addresses end at 16 kB: there the longest that fits. */
+/** Headers and addresses are limited to 16 kB, so the longest text that fits is used there. */
 const IN_ADDRESS = 7_000;
-/** What one request may cost the server's main thread, ms. A pattern that backtracks takes minutes, whatever the machine. */
+/**
+ * How much of the server's main thread one request may use, in ms. A pattern that backtracks takes minutes on any
+ * machine.
+ */
 const COST_MS = 200;
 const REPEATED = ["a", "a-", "A_", "0", "a.", "a@", " ", "/", "(", "a,", "\\", "${", "{{", "[[", "- a\n", "*", "é"];
 
@@ -33,7 +39,7 @@ afterAll(() => server.remove());
 const long = (piece: string, length: number): string =>
   `${piece.repeat(Math.ceil(length / piece.length)).slice(0, length - 1)}!`;
 
-/** Names of the members of an object that take text, whatever else they take. */
+/** The names of an object's members that accept text, whatever else they accept. */
 function textFields(schema: Schema | undefined, resolve: (ref: string) => Schema): string[] {
   const whole = schema?.$ref ? resolve(schema.$ref) : schema;
   const takesText = (one: Schema): boolean =>
@@ -57,7 +63,7 @@ test("A31: no field of any operation lets long input stall the server", async ()
       signal: leave.signal,
       ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
     });
-    // The neighbour: what somebody else would have to wait.
+    // A neighbor's request: how long somebody else would have to wait.
     const [answer] = await Promise.all([answering, fetch(`${server.url}/healthz`)]);
     const ms = mainThreadMs(server.pid) - before;
     leave.abort();

@@ -1,7 +1,7 @@
 /**
- * Three roles, an outsider and an administrator × two projects × every operation that names a project, or a run, chat,
- * document or other thing in one, against the written matrix, on a server of its own. What somebody may not see is answered
- * as what does not exist, word for word. An operation that the matrix lacks fails; the message holds the row to write.
+ * Checks three roles, an outsider and an administrator on two projects, with every operation that names a project or
+ * something in one, such as a run, chat or document, against the written matrix. What a user may not see is answered
+ * exactly like something missing. An operation that the matrix lacks fails; the message contains the row to write.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { DAY_MS } from "../../core/clock.ts";
 import { type Account, makeUser, setupAdmin } from "../accounts.ts";
 import { startServer, type TestServer } from "../server.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A generous limit for busy machines: these tests wait for events, not for fixed times.
 setDefaultTimeout(300_000);
 
 const MATRIX = join(import.meta.dir, "project-matrix.tsv");
@@ -21,7 +21,7 @@ type Who = (typeof WHO)[number];
 const PROJECTS = ["theirs", "other"] as const;
 type Project = (typeof PROJECTS)[number];
 
-/** Paths below which something in a project is named, with the ids of what was made for somebody. */
+/** Paths that name something in a project, with the kind of object. */
 const KINDS = {
   "/v1/projects/{id}": "project",
   "/v1/runs/{": "run",
@@ -42,7 +42,7 @@ const KINDS = {
   "/v1/llm-calls/{": "call",
 } as const;
 type Kind = (typeof KINDS)[keyof typeof KINDS];
-/** Operations that name a project in their body. */
+/** Operations that name a project in their body, with the body. */
 const BY_BODY: Record<string, (project: { id: string; name: string }) => unknown> = {
   "/v1/runs": ({ name }) => ({ pipeline_id: "wait", task_description: "Wait", project_name: name }),
   "/v1/chat/sessions": ({ id }) => ({ agent_id: "scribe", project_id: id }),
@@ -75,7 +75,7 @@ const indexFile = () => {
   return form;
 };
 
-/** What an operation takes, where an empty object is not enough. */
+/** Bodies of operations that do not accept an empty object. */
 const BODIES: Record<string, unknown> = {
   "PUT /v1/projects/{id}/vision": { vision: "Far" },
   "POST /v1/projects/{id}/tasks": { title: "One" },
@@ -126,7 +126,7 @@ let server: TestServer;
 let operations: Operation[];
 let people: Record<Who, Account>;
 let projects: Record<Project, { id: string; name: string }>;
-/** Of each kind several, since some operations remove what they are asked for. */
+/** Several objects of each kind, because some operations delete the object that they name. */
 let made: Record<Who, Record<Project, Record<Kind, string[][]>>>;
 
 const by = (who: Account, method: string, path: string, body?: unknown) =>
@@ -182,7 +182,7 @@ const times = async (count: number, make: () => Promise<string[]>): Promise<stri
   return all;
 };
 
-/** What somebody has in a project from the time when they might work there. */
+/** Objects that a user created in a project while they had the right to work there. */
 async function objectsOf(who: Account, project: { id: string; name: string }): Promise<Record<Kind, string[][]>> {
   const create = async (path: string) => post(who, path.replace("{agent_id}", "scribe"), BY_BODY[path]!(project));
   const task = await post(who, `/v1/projects/${project.id}/tasks`, { title: "A task" });
@@ -204,7 +204,7 @@ async function objectsOf(who: Account, project: { id: string; name: string }): P
 }
 
 let kept = 0;
-/** Rows that only come about by time or chance, as they would be kept. */
+/** Inserts rows that otherwise only time or chance would create. */
 function keptRows(user: string, project: string, session: string) {
   const at = new Date().toISOString();
   const n = String(++kept).padStart(26, "0");
@@ -288,7 +288,7 @@ function keptRows(user: string, project: string, session: string) {
 const kindOf = (path: string): Kind | undefined =>
   Object.entries(KINDS).find(([prefix]) => path.startsWith(prefix))?.[1];
 
-/** Every operation that users may ask for and that names something in a project. */
+/** Every operation that users may request and that names something in a project. */
 async function listed(): Promise<Operation[]> {
   interface Documented {
     paths: Record<string, object>;
@@ -311,7 +311,7 @@ async function listed(): Promise<Operation[]> {
   );
 }
 
-/** Parameters that name nothing of a project's. */
+/** Parameters that name nothing in a project. */
 const FIXED: Record<string, string> = { "{agent_id}": "scribe", "{relation}": "callers" };
 interface Asked {
   status: number;
@@ -326,12 +326,12 @@ async function ask(who: Who, { method, path }: Operation, ids: readonly string[]
 }
 
 const MADE_UP = { id: "proj_00000000000000000000000000", name: "nowhere" };
-/** Taken from the last: the first of a kind is for the operations that leave it there. */
+/** Deletions take the last object of a kind; operations that keep it use the first. */
 const objectFor = (all: string[][], method: string): string[] =>
   (method === "DELETE" && all.length > 1 ? all.pop() : all[0]) ?? [];
 
 const absent = new Map<string, Asked>();
-/** What somebody is answered of what does not exist. */
+/** The answer that this user gets for something missing. */
 async function unknown(who: Who, operation: Operation, ids: number, body: unknown): Promise<Asked> {
   const key = `${who} ${operation.method} ${operation.path}`;
   const known = absent.get(key) ?? (await ask(who, operation, Array(ids).fill("made_up"), body));
@@ -339,7 +339,7 @@ async function unknown(who: Who, operation: Operation, ids: number, body: unknow
   return known;
 }
 
-/** `in`, `403` for a role that is too low, `404` for what is answered as if it did not exist. */
+/** `in`; `403` if the role is too low; `404` if the answer is the same as for something missing. */
 async function answered(who: Who, project: Project, operation: Operation): Promise<string> {
   const { method, path } = operation;
   const bodyOf = BY_BODY[path];
@@ -359,7 +359,7 @@ const rowOf = ({ method, path }: Operation, cells: Record<string, string>): stri
 
 test("every operation answers each role as the matrix says, and the other project does not exist for any of them", async () => {
   const order = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-  // What removes the project itself, or closes it to others, comes last.
+  // Operations that delete the project, or close it to others, come last.
   const isLast = ({ method, path }: Operation) => method === "DELETE" && path === "/v1/projects/{id}";
   const sorted = operations.toSorted(
     (a, b) =>
@@ -426,12 +426,12 @@ test("no list, search or sum of somebody who is no member names a project, or wh
   for (const path of lists) {
     const { status, body } = await by(outsider, "GET", `${path}${path.includes("?") ? "&" : "?"}limit=200`);
     const text = JSON.stringify(body);
-    // What one asked for is repeated nowhere but in a search's own question.
+    // Only a search repeats what was asked for, in its own query.
     const seen = secret.filter((one) => text.includes(one));
     if (status >= 300 || seen.length > 0) named.push(`${path}: ${status} ${seen.slice(0, 5).join()}`);
   }
   expect(named).toEqual([]);
-  // And a member's lists hold theirs, so that the above is not empty for another reason.
+  // A member's lists contain the member's projects, so the lists above are not empty for another reason.
   const { body } = await by(people.viewer, "GET", "/v1/projects");
   expect((body["items"] as { name: string; role: string }[]).map(({ name, role }) => [name, role])).toEqual([
     ["birdcage", "viewer"],

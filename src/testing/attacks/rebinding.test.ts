@@ -1,6 +1,6 @@
 /**
- * A23: names that change their answer between the check and the connection, with a real name server, real sockets and
- * a real git. 127.0.0.2 stands for the public address that an attacker shows, 127.0.0.1 for what it is after.
+ * A23: names that resolve differently between check and connection, with a real name server, real sockets and a real
+ * git. 127.0.0.2 stands for the public address that an attacker shows first, 127.0.0.1 for the target.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -12,10 +12,10 @@ import { createGuardedFetch } from "../../adapter/guarded-fetch.ts";
 import { type NameServer, startNameServer } from "../name-server.ts";
 import { lacks } from "../parts.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A generous limit for busy machines: these tests wait for events, not for fixed times.
 setDefaultTimeout(300_000);
 
-// Elsewhere only 127.0.0.1 is there.
+// On other systems only 127.0.0.1 exists.
 const SHOWN = process.platform === "linux" ? "127.0.0.2" : "127.0.0.1";
 const INSIDE = "127.0.0.1";
 const NAMES: Record<string, (time: number) => string[]> = {
@@ -105,7 +105,7 @@ describe.skipIf(lacks("Linux", SHOWN !== INSIDE))("A23: a clone", () => {
       workspace: join(folder, "workspace"),
       signal: never,
     });
-    // There is no repository there; what counts is where it was looked for.
+    // There is no repository at that address; what counts is where git looked for it.
     await clone.catch(() => {});
     expect([...new Set(reached)]).toEqual([SHOWN]);
   });

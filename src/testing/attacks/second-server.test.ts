@@ -1,4 +1,4 @@
-/** A48: one server for each port and each data folder; what a second one says names the first. */
+/** A48: only one server per port and per data folder. A second server's error names the first. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ setDefaultTimeout(300_000);
 
 const folder = temporaryFolder();
 const state = join(folder.path, "state");
-/** Servers of one user: they find each other. */
+/** Environment of one user's servers, which find each other. */
 const env = { XDG_STATE_HOME: state, SANDBOX: "process", LOG_LEVEL: "warn" };
 
 let first: TestServer;
@@ -23,15 +23,15 @@ afterAll(async () => {
 });
 
 interface Tried {
-  /** Where it listens; undefined when it ended instead. */
+  /** The server's URL; undefined if it ended instead. */
   url: string | undefined;
   stdout: string;
   stderr: string;
-  /** Stops it when it runs. */
+  /** Stops the server if it runs. */
   end(): Promise<number>;
 }
 
-/** Starts a server that may refuse, and waits until it listens or has ended. */
+/** Starts a server that may refuse to start, and waits until it listens or has ended. */
 async function trial(name: string, more: Record<string, string>): Promise<Tried> {
   const child = Bun.spawn(skepCommand("serve"), {
     env: { PATH: process.env["PATH"] ?? "", HOME: folder.path, DATA: join(folder.path, name), ...env, ...more },
@@ -55,7 +55,7 @@ async function trial(name: string, more: Record<string, string>): Promise<Tried>
   return { url, stdout, stderr: url ? "" : await stderr, end };
 }
 
-/** A refusal: it ends with 1 and one line. @returns the line. */
+/** Starts a server that must refuse: it ends with code 1 and one line. @returns the line. */
 async function refusal(name: string, more: Record<string, string>): Promise<string> {
   const { url, stdout, stderr, end } = await trial(name, more);
   const code = await end();

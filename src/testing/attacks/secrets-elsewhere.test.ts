@@ -1,7 +1,7 @@
 /**
- * A40: a secret on its side ways out: through an agent that was never granted it, after it was replaced, at the end of
- * what is cut, encoded, in what a tool was asked, in the words of a commit. No piece of it of twelve characters may be
- * in any answer, event, log line or byte of the database.
+ * A40: a secret on indirect ways out: through an agent that was not granted it, after it was replaced, at the edge of a
+ * cut, encoded, in a tool's input, in a commit message. No piece of twelve characters of it may be in any answer,
+ * event, log line or byte of the database.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createCipheriv, randomBytes } from "node:crypto";
@@ -15,7 +15,7 @@ import { waitFor } from "./waiting.ts";
 setDefaultTimeout(300_000);
 
 const PIECE = 12;
-/** Where the head of a long output ends: 60 % of 32 KiB. */
+/** Where the head of a long output ends: at 60 % of 32 KiB. */
 const HEAD_BYTES = Math.floor(32 * 1024 * 0.6);
 const secret = (name: string) => `${name}/${randomBytes(18).toString("base64")}+${randomBytes(9).toString("hex")}`;
 const OLD = secret("old");
@@ -33,14 +33,15 @@ const script = {
       {
         tool_calls: [
           bash('printf %s "$CANARY" > found.txt; printf %s "$LONG" > long.txt'),
-          // Encoded in every usual way, at each of the three places of base64.
+          // In every usual encoding, at each of the three alignments of base64.
           bash('for before in "" x xy; do printf "%s%s;" "$before" "$CANARY" | base64 -w0; echo; done'),
           bash('for before in "" x xy; do printf "%s%s;" "$before" "$CANARY" | base64 -w0 | tr "+/" "-_"; echo; done'),
           bash('printf %s "$CANARY" | od -An -v -tx1 | tr -d " \\n"; printf %s "$LONG" | base64'),
           bash('printf %s "$CANARY" | od -An -v -tx1 | tr -d " \\n" | tr a-f A-F'),
           bash('printf "https://x/?q=%s" "$CANARY" | sed -e "s|/|%2F|g" -e "s|+|%2B|g" -e "s|=|%3D|g"'),
           bash('printf "https://x/?q=%s" "$CANARY" | sed -e "s|/|%2f|g" -e "s|+|%2b|g" -e "s|=|%3d|g"'),
-          // One character of it is behind the cut, or before it; of a value longer than what is sought at once, a part.
+          // One character of the secret is after the cut, or before it. Of a value longer than the search window, it is
+          // a part.
           ...["CANARY", "LONG"].flatMap((name) => [
             bash(
               `v="$${name}"; head -c $((${HEAD_BYTES} - \${#v} + 1)) /dev/zero | tr "\\0" x; printf %s "$v"; head -c 40000 /dev/zero | tr "\\0" y`,
@@ -94,7 +95,7 @@ steps:
   - { id: refuse, agent: finder, needs: [wait], input: refuse }
 `;
 
-/** Pieces of a value that are in the text, in any of its forms. */
+/** The pieces of a value that appear in the text, in any encoding. */
 function tracesOf(value: string, text: string): string[] {
   const bytes = Buffer.from(value);
   const forms = [value, bytes.toString("hex"), bytes.toString("hex").toUpperCase(), encodeURIComponent(value)];
@@ -155,7 +156,7 @@ describe("a secret on its side ways out", () => {
     for (const text of [OLD, Buffer.from(`xy${OLD};`).toString("base64"), Buffer.from(OLD).toString("hex")])
       expect(traces(text).length).toBeGreaterThan(0);
     expect(traces(`${"x".repeat(100)}${OLD.slice(0, -1)}`).length).toBeGreaterThan(0);
-    // The agent followed the instruction.
+    // This shows that the agent followed the instruction.
     expect(readFileSync(join(workspace(), "found.txt"), "utf8")).toBe(OLD);
   });
 
@@ -186,7 +187,7 @@ describe("a secret on its side ways out", () => {
     await server.stop();
     for (const name of readdirSync(server.data).filter((one) => one.startsWith("skep.db")))
       expect([name, traces(readFileSync(join(server.data, name)).toString("latin1"))]).toEqual([name, []]);
-    // A long output is kept whole where the agent itself works, and nowhere else.
+    // A long output is kept complete only where the agent itself works.
     expect(kept.length).toBe(4);
     expect(kept.every((text) => traces(text).length > 0)).toBe(true);
     expect(readFileSync(join(workspace(), ".skep", ".gitignore"), "utf8")).toBe("*\n");
@@ -241,7 +242,7 @@ describe("secrets that cannot be masked or opened", () => {
       "/v1/admin/notifications",
     );
     expect(notes.body.items.map(({ detail }) => detail).join()).toContain("BROKEN, FOREIGN cannot be opened");
-    // A run of an agent that has it uses the others, and says so.
+    // An agent that has the broken secret can still use the others, and the run says so.
     await server.request("POST", "/v1/pipelines", {
       body: {
         source:
@@ -253,7 +254,7 @@ describe("secrets that cannot be masked or opened", () => {
     const events = await (await fetch(`${server.url}/v1/events/stream?run_id=${id}&after=0`)).text();
     expect(events).toContain("Works without what cannot be opened: BROKEN, FOREIGN.");
     expect(events).toContain('"kind":"run_complete"');
-    // A new value repairs it; the notification goes.
+    // A new value repairs the secret, and the notification disappears.
     for (const name of ["BROKEN", "FOREIGN"])
       expect((await server.request("PUT", `/v1/secrets/${name}`, { body: { value } })).status).toBe(200);
     expect((await env()).body).toEqual({ SOUND: value, BROKEN: value, FOREIGN: value });

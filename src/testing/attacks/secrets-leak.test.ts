@@ -1,10 +1,9 @@
 /**
- * A33: canaries in every place for secrets, a whole run of an agent that does its best to give them away, and then every
- * byte that the server answered, logged, streamed, stored or put into a container is searched. A25 beside it: the
- * container of a real run against the list of what is locked down.
- *
- * Where a canary may be: the environment of an agent's commands (in /proc of these processes), the two routes that give
- * plaintext to the engine's token, and answers that show a new credential once. Nowhere else.
+ * A33: canaries in every place for secrets. An agent does its best in a whole run to leak them. Then every byte that
+ * the server answered, logged, streamed, stored or put into a container is searched. Also A25: the container of a real
+ * run is checked against the list of restrictions.
+ * A canary may appear only in the environment of an agent's commands (in /proc of these processes), in the two routes
+ * that give plaintext to the engine's token, and in answers that show a new credential once.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomBytes } from "node:crypto";
@@ -21,13 +20,16 @@ import { startServer, type TestServer } from "../server.ts";
 import { ended } from "./held-run.ts";
 import { waitFor } from "./waiting.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A generous limit for busy machines: these tests wait for events, not for fixed times.
 setDefaultTimeout(300_000);
 
 const docker = await dockerForTests(process.env);
 const canary = (name: string) => `canary-${name}-${randomBytes(12).toString("hex")}`;
 
-/** Says, shows, splits and hands on what it was granted; waits in the middle to be looked at from outside. */
+/**
+ * An agent that says, shows, splits and passes on what it was granted. It pauses in the middle, so that it can be
+ * inspected from outside.
+ */
 const leaker = ({ secret, lines }: { secret: string; lines: string[] }) => {
   const bash = (command: string) => ({ tool: "bash", input: { command, timeout_seconds: 120 } });
   return [
@@ -64,7 +66,7 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
   const secrets = { secret: canary("granted"), lines: [canary("line-one"), canary("line-two")] };
   const keys = { provider: canary("provider-key"), own: canary("own-key"), environment: canary("environment-key") };
   const others = { unused: canary("not-granted"), oidc: canary("client-secret") };
-  /** Every value that must not be found, by name. */
+  /** All values that must not be found, by name. */
   const hidden: Record<string, string> = {};
   const folder = mkdtempSync(join(tmpdir(), "skep-canary-"));
   let server: TestServer;
@@ -160,10 +162,10 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
       client_id: "c",
       client_secret: others.oidc,
     });
-    // Shown once, by design: kept out of the answers that are searched.
+    // These are shown once by design, so they are not among the searched answers.
     hidden["API key"] = (await call("POST", "/v1/auth/api-keys", { name: "canary" }))["key"] as string;
     hidden["ticket"] = (await call("POST", "/v1/events/ticket"))["ticket"] as string;
-    // Wrong input echoes nothing.
+    // Errors for wrong input must not repeat the input.
     for (const body of [
       { name: secrets.secret, value: 1 },
       { name: "X", value: { [others.unused]: secrets.secret } },
@@ -171,7 +173,7 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
       answers.push(JSON.stringify((await server.request("POST", "/v1/secrets", { token: admin.token, body })).body));
   }
 
-  /** What of the canaries is in the bytes, as they are or as base64 or hexadecimal would have them. */
+  /** Which canaries the bytes contain, in plain text, base64 or hexadecimal. */
   function found(bytes: Uint8Array | string): string[] {
     const text = typeof bytes === "string" ? bytes : Buffer.from(bytes).toString("latin1");
     const forms = (value: string) => [
@@ -221,7 +223,7 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
         providers: "custom-canary",
         users: user.id,
       };
-      // The search itself works, or nothing below means anything.
+      // The search itself must work, or the results below mean nothing.
       expect(found(Object.values(hidden).join(" "))).toEqual(Object.keys(hidden));
       let read = 0;
       for (const [path, item] of Object.entries(paths)) {
@@ -251,7 +253,7 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
         })
       ).text();
       expect(found(text)).toEqual([]);
-      // It is masked, not left out: the test would hold nothing if the agent had said nothing.
+      // The value is masked, not missing: the test would prove nothing if the agent had said nothing.
       expect(JSON.stringify(await call("GET", `/v1/steps/${run}/leak/output`))).toContain("[secret:CANARY]");
     });
 

@@ -1,6 +1,6 @@
 /**
- * Log-in as a browser does it: Chromium, the session cookie, and real navigation through an identity provider of
- * another site. What cookies do across sites is the browser's own decision, so only a browser can show it.
+ * Log-in as a browser does it: Chromium, the session cookie, and real navigation through an identity provider on
+ * another site. Browsers themselves decide which cookies they send across sites, so only a browser can show it.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -20,7 +20,7 @@ describe.skipIf(!hasBrowser())("a browser", () => {
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
-  /** Another site, whose page belongs to an attacker. */
+  /** Another site with an attacker's page. */
   let evil: ReturnType<typeof Bun.serve>;
 
   beforeAll(async () => {
@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser())("a browser", () => {
     await server?.remove();
   });
 
-  /** A request that a script of the page makes. */
+  /** Sends a request from a script of the page. */
   const ask = (method: string, path: string, body?: unknown) =>
     page.evaluate(
       async ([method, url, body]) => {
@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser())("a browser", () => {
     await Promise.all([page.waitForURL(/logout/), page.evaluate("document.getElementById('f').submit()")]);
     expect(await page.textContent("body")).toContain("foreign_origin");
     await elsewhere();
-    // A plain link does not carry the cookie either: it is Strict.
+    // A plain link does not carry the cookie, either, because it is SameSite=Strict.
     await Promise.all([page.waitForURL(/auth\/me/), page.click("#a")]);
     expect(await page.textContent("body")).toContain('"status":401');
     await home();
@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser())("a browser", () => {
     await ask("POST", "/v1/auth/logout");
   }, 300_000);
 
-  /** On the provider's pages: who one is, and that it may be told. */
+  /** Answers on the provider's pages: who the user is, and that the provider may tell. */
   async function throughProvider(): Promise<void> {
     await typeInto(page.locator("input[name=login]"), "ada");
     await typeInto(page.locator("input[name=password]"), "any");
@@ -140,13 +140,13 @@ describe.skipIf(!hasBrowser())("a browser", () => {
     await page.click("button[value=yes]");
     await page.waitForURL(`${server.url}/`);
     expect((await ask("GET", "/v1/auth/me")).status).toBe(401);
-    // The provider asks again: its session is over too.
+    // The provider asks again, because its session is over, too.
     await page.goto(`${server.url}/v1/auth/oidc/house/authorize`);
     expect(await page.locator("input[name=login]").count()).toBe(1);
   }, 300_000);
 
   test("an attacker's answer, opened in a victim's browser, logs nobody in", async () => {
-    // The attacker stops their own client before it brings the answer back.
+    // The attacker stops their own client before it delivers the answer.
     const attacker = createWebClient();
     const login = await attacker.visit(`${server.url}/v1/auth/oidc/house/authorize`);
     const consent = await attacker.submit(login, { login: "ada", password: "any" });

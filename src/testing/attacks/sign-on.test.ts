@@ -15,7 +15,7 @@ const add = (slug: string, issuer: string) =>
   });
 
 beforeAll(async () => {
-  // Each request comes from an address of its own, so that rate limits do not take part.
+  // Each request comes from a different address, so that rate limits do not matter.
   server = await startServer({ env: { AUTH_ENABLED: "true", TRUSTED_PROXIES: "127.0.0.1" } });
   admin = await setupAdmin(server, "boss@example.test");
   hostile = startHostileProvider();
@@ -172,7 +172,7 @@ describe("a provider that becomes another one half-way (mix-up)", () => {
     const { body } = await server.request("GET", "/v1/admin/users?limit=200", { token: admin.token });
     return (body["items"] as { email: string; providers: string[] }[]).flatMap(({ providers }) => providers);
   };
-  /** A provider of its own, so that nothing about it is known yet. */
+  /** A new provider about which the server knows nothing yet. */
   async function fresh(slug: string) {
     const provider = startHostileProvider();
     expect((await add(slug, provider.issuer)).status).toBe(201);
@@ -190,7 +190,7 @@ describe("a provider that becomes another one half-way (mix-up)", () => {
       provider.lies = { discovery: otherEndpoints() };
       const { url, cookie } = await begin("borrowing");
       expect(url).toStartWith(other.issuer);
-      // The browser comes back from the honest one, which says who it is; then with that hidden or replaced.
+      // The browser returns from the honest provider, which names itself; then with that name hidden or replaced.
       for (const iss of [other.issuer, provider.issuer, null]) {
         const flow = iss === other.issuer ? { url, cookie } : await begin("borrowing");
         const answer = other.authorize(flow.url);

@@ -1,6 +1,7 @@
 /**
- * A47 on the compiled executable, with two users: an ordinary user's agent that has read outside text writes a skill, a note and a
- * task; an administrator's run of the same agent is never given their words, until somebody confirms them.
+ * A47 on the compiled executable, with two users. An ordinary user's agent that has read outside text writes a skill, a
+ * note and a task. An administrator's run of the same agent must never receive these texts until somebody confirms
+ * them.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -50,7 +51,7 @@ afterAll(async () => {
 
 const by = (who: Account, method: string, path: string, body?: unknown) =>
   server.request<Record<string, unknown>>(method, path, { token: who.token, body });
-/** Runs the pipeline to its end. @returns the run, and all that its agent was told and said. */
+/** Runs the pipeline to its end. @returns the run, and everything that its agent was told and said. */
 async function run(who: Account, pipeline_id: string) {
   const made = await by(who, "POST", "/v1/runs", { pipeline_id, task_description: "Please deploy" });
   expect(made.status).toBe(201);
@@ -65,7 +66,7 @@ async function run(who: Account, pipeline_id: string) {
   }
   return { run: (await by(who, "GET", `/v1/runs/${id}`)).body, said: text };
 }
-/** Every system prompt so far. */
+/** All system prompts so far. */
 function prompts(): string {
   const db = new Database(join(server.data, "skep.db"), { readonly: true });
   const texts = db.prepare<[], string>("SELECT text FROM prompts").pluck().all();

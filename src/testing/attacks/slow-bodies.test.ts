@@ -1,4 +1,7 @@
-/** A38: bodies and heads that never end, many from one address: memory stays, connections close, others are served. */
+/**
+ * A38: many bodies and heads that never end, from one address. Memory stays bounded, connections are closed, and others
+ * are served.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { type Account, elsewhere, setupAdmin } from "../accounts.ts";
@@ -6,7 +9,7 @@ import { lacks } from "../parts.ts";
 import { type RawConnection, rawConnection } from "../raw-connection.ts";
 import { startServer, type TestServer } from "../server.ts";
 
-// Some of it waits for the server's own time limits; the rest is room for machines that are busy.
+// Some tests wait for the server's own time limits; the rest is reserve for busy machines.
 setDefaultTimeout(300_000);
 
 const MIB = 1024 * 1024;
@@ -27,14 +30,14 @@ const memoryMib = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${serve
 
 interface Unfinished {
   path: string;
-  /** Bytes that are sent. */
+  /** Number of bytes that are sent. */
   sent: number;
-  /** Bytes that are announced; undefined sends in chunks. */
+  /** Number of bytes that are announced; undefined sends chunks. */
   announced?: number;
   headers?: Record<string, string>;
 }
 
-/** A request whose body stops short. */
+/** Sends a request whose body is incomplete. */
 async function unfinished({ path, sent, announced, headers = {} }: Unfinished): Promise<RawConnection> {
   const connection = await rawConnection(server);
   open.push(connection);
@@ -49,13 +52,13 @@ async function unfinished({ path, sent, announced, headers = {} }: Unfinished): 
   return connection;
 }
 
-/** As many, at once. `elsewhere` gives each an address of its own for the routes' own rate limits. */
+/** Sends this many at once. `elsewhere` gives each a different address for the routes' own rate limits. */
 const many = (count: number, one: (index: number) => Unfinished) =>
   Promise.all(Array.from({ length: count }, (_, index) => unfinished(one(index))));
 
 /**
- * The statuses that they got before the server closed them, each once, sorted. Of a body that nobody read the kernel
- * may throw the answer away as well: those are left out.
+ * The statuses that they received before the server closed them, each once, sorted. If nobody read a body, the kernel
+ * may also discard the answer; these are left out.
  */
 async function endings(connections: readonly RawConnection[]): Promise<number[]> {
   const texts = await Promise.all(connections.map((connection) => connection.closed()));

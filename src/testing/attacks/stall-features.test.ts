@@ -1,6 +1,7 @@
 /**
- * A31 and A39 for what features hand to agents and take from people: memory, tasks, chats, attachments, speech, cookies,
- * search. Every tool that a run in a project is offered is driven here or in stall.test.ts; this file says which.
+ * A31 and A39 for what features give to agents and accept from people: memory, tasks, chats, attachments, speech,
+ * cookies, search. Every tool that a run in a project is offered is tested here or in stall.test.ts; this file checks
+ * that.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
@@ -93,7 +94,7 @@ const TOOLS: Case[] = [
   { name: "get_vision", calls: one("get_vision", {}), says: /vision/ },
 ];
 
-/** Texts that are slow for somebody who reads them carelessly; each as long as is taken. */
+/** Texts that are slow for careless readers, each as long as is accepted. */
 const PIECES = [
   "|",
   "| ",
@@ -121,7 +122,7 @@ const PIECES = [
 ];
 const textOf = (piece: string, length: number) => piece.repeat(Math.ceil(length / piece.length)).slice(0, length - 1);
 
-/** A WAV of silence. */
+/** A silent WAV file. */
 function silence(bytes: number): Buffer {
   const wav = Buffer.alloc(44 + bytes);
   wav.write("RIFF....WAVEfmt ", "latin1");
@@ -132,9 +133,9 @@ function silence(bytes: number): Buffer {
 }
 
 /**
- * A program in the place of espeak-ng, which gives the same sound for every text: the server cuts the text and joins the
- * sounds as it does for the real one, which takes more than half of the time of all tests here. Sentences get as much
- * sound as comes close to the 50 MiB that a text may have.
+ * Replaces espeak-ng by a program that returns the same sound for every text. The server splits the text and joins the
+ * sounds as with the real program, which would take more than half of the time of all tests here. The size of a
+ * sentence's sound brings the total close to the 50 MiB that a text may have.
  * @returns the folder for PATH.
  */
 function installSpeaker(folder: string): string {
@@ -181,7 +182,7 @@ describe("the event loop answers others while it works on", () => {
     for (const tail of ["", "x"]) {
       const text = (length: number) => `${textOf(piece, length - 1)}${tail}`;
       const requests: [string, () => Promise<{ status: number }>][] = [
-        // Another text at each try: what was spoken before is kept, and the next answer would be no work.
+        // Uses another text at each try: speech is cached, so the same text would cause no work.
         ["speech", () => say(text(100_000 - 8 * spoken++))],
         ["a title", () => rig.server.request("PUT", `/v1/chat/sessions/${chat}`, { body: { title: text(200) } })],
         ["an entry", () => post("/v1/memory/vaults/stranger/entries", { title: "x", content: text(20_000) })],

@@ -1,6 +1,6 @@
 /**
- * A31 and A39 for what is many and not hostile: runs and routines that begin together, files of a working copy that is
- * removed, memories that an editor brings, agents and skills of a large team. Others wait a short while at most.
+ * A31 and A39 for large numbers without hostility: runs and routines that begin together, files of a removed working
+ * copy, memories that an editor adds, a large team's agents and skills. Others may wait only briefly.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
@@ -48,7 +48,7 @@ test("a hundred routines that are due at once", async () => {
   try {
     await rig.requestWithoutStall("100 routines", async () => {
       due.run(Date.now());
-      // Whatever changes, the clockwork asks what is due.
+      // Any change makes the scheduler ask what is due.
       await add(`s${round}`, round++);
       await waitFor(() => left.get(Date.now()) === 0, "the routines");
       return DONE;
@@ -69,7 +69,7 @@ test("the removal of a working copy of 20,000 files in 400 folders", async () =>
       calls: one("complete", { summary: "x" }),
       says: /./,
     });
-    // Other cases of this file may still be making working copies of their own.
+    // Other cases of this file may still be creating working copies.
     await waitFor(
       () => !readdirSync(workspaces).some((name) => existsSync(join(workspaces, name, "built"))),
       "the removal",
@@ -107,7 +107,7 @@ test("lists of 1,500 skills and 1,000 agents, and a change of one of them", asyn
     mkdirSync(join(agents, `a${i}`));
     writeFileSync(join(agents, `a${i}/AGENT.md`), `---\nname: A${i}\n---\nYou work.\n`);
   }
-  // Each is read at the first of these; afterwards each is known.
+  // The first of these requests reads each file; afterwards all are known.
   for (const path of ["/v1/agents?limit=200", "/v1/skills?limit=200", "/v1/pipelines?limit=200", "/v1/search?q=a1"])
     expect(await rig.requestWithoutStall(path, () => rig.server.request("GET", path))).toBe(200);
   let round = 0;

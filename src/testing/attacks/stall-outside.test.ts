@@ -1,6 +1,6 @@
 /**
- * A49: bytes and depth are bounded, and so are lines, values and events: what tool servers, model providers, requests and
- * files say holds up nobody else, takes little memory, and costs the one call that asked for it.
+ * A49: bytes, depth, lines, values and events from outside are bounded. What tool servers, model providers, requests
+ * and files send delays nobody else, takes little memory, and costs only the call that asked for it.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -13,7 +13,7 @@ setDefaultTimeout(300_000);
 const MEMORY_BYTES = 300 * MiB;
 const lists = (count: number) => `[${"[],".repeat(count)}[]]`;
 const json = (body: string) => new Response(body, { headers: { "Content-Type": "application/json" } });
-/** What a tool server answers to a call, by the call's text. */
+/** A tool server's answers, by the text of the call. */
 const ANSWERS: Record<string, { answer(id: unknown): Response; says: RegExp }> = {
   "8 MB of line feeds before the answer": { answer: (id) => events("\n".repeat(8 * MiB), id), says: /> done/ },
   "8 MB of returns before the answer": { answer: (id) => events("\r".repeat(8 * MiB), id), says: /> done/ },
@@ -69,7 +69,7 @@ const notices = (method: string, params: object) =>
   `data: ${JSON.stringify({ jsonrpc: "2.0", method, params })}\n\n`.repeat(100_000);
 const done = (id: unknown) =>
   `data: ${JSON.stringify({ jsonrpc: "2.0", id, result: { resultType: "complete", content: [{ type: "text", text: "done" }] } })}\n\n`;
-/** An answer as a stream of events, with this before it. */
+/** An answer as an event stream, preceded by this text. */
 const events = (before: string, id: unknown) =>
   new Response(`${before}\n\n${done(id)}`, { headers: { "Content-Type": "text/event-stream" } });
 
@@ -95,7 +95,7 @@ afterAll(async () => {
   await web?.stop();
 });
 
-/** The most memory that the server has had, bytes. */
+/** The server's peak memory so far, in bytes. */
 const mostMemory = (): number =>
   Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${rig.server.pid}/status`, "utf8"))?.[1]) * 1_024;
 
@@ -108,7 +108,7 @@ describe("a tool server that answers with", () => {
     const connected = web.asked.length;
     const { output } = await rig.play({ name: "after", calls: one("web__say", { text: "hello" }), says: /./ });
     expect(output).toContain("> hello");
-    // One request for the call: it was not connected again.
+    // One request for the call shows that it did not reconnect.
     expect(web.asked.length - connected).toBe(1);
     expect((await rig.server.request<{ status: string }>("GET", "/v1/mcp/web")).body.status).toBe("running");
   });

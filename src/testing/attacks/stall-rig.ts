@@ -1,7 +1,7 @@
 /**
- * A server whose event loop is watched while an agent's tools, or a request, work on input made to be slow. The server
- * says itself how much its main thread worked before it answered a neighbour: measured in processor time, it holds on
- * a busy machine.
+ * A server whose event loop is watched while it works on input that is meant to be slow, in an agent's tools or in a
+ * request. The server reports how long its main thread worked before it answered another request. Processor time is
+ * measured, so that the result also holds on a busy machine.
  */
 import { expect } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
@@ -13,20 +13,23 @@ import type { FakeToolCall } from "../model-wire.ts";
 import { startServer } from "../server.ts";
 import { waitFor } from "./waiting.ts";
 
-/** Longest that a request may wait for another's work, on the machine of docs/benchmarks.md. */
+/** How long a request may wait for other work at most, in ms, on the machine of docs/benchmarks.md. */
 const STALL_MS = 50;
-/** What input does to the server it does each time; a pause of the collector, or a neighbour's load, does not come back. */
+/**
+ * How often a stall is measured again. A stall caused by input occurs every time; one caused by the garbage collector
+ * or by other load does not.
+ */
 const TRIES = 5;
-/** The processor's time is counted in steps of the system's clock. */
+/** The resolution of processor times, in ms: one step of the system's clock. */
 const STEP_MS = 10;
 const BOUND_MS = STALL_MS + STEP_MS;
 
 export interface Case {
   name: string;
   calls: FakeToolCall[];
-  /** Files of the workspace before the calls. */
+  /** Files in the workspace before the calls. */
   files?: Record<string, string>;
-  /** Said to the model after them. */
+  /** What the calls' results must contain. */
   says: RegExp;
   schema?: Record<string, unknown>;
 }
@@ -38,9 +41,9 @@ export const one = (tool: string, input: FakeToolCall["input"]): FakeToolCall[] 
 export type StallRig = Awaited<ReturnType<typeof stallRig>>;
 
 interface RigOptions {
-  /** Runs work in a project, which tools for its tasks need. */
+  /** Whether the work belongs to a project, which the tools for its tasks need. */
   inProject?: boolean;
-  /** More of the server's environment. */
+  /** Further environment variables of the server. */
   env?: Record<string, string>;
 }
 
@@ -65,7 +68,7 @@ export async function stallRig({ inProject = false, env = {} }: RigOptions = {})
   const project = inProject ? ((await must("POST", "/v1/projects", { name: "P" }))["id"] as string) : undefined;
   const watch = await watchLoop(server);
 
-  /** @returns what the model got as results of its calls, and the longest stall meanwhile. */
+  /** @returns the results of the calls that the model received, and the longest stall meanwhile. */
   async function play({ calls, files = {}, schema }: Case): Promise<{ output: string; stallMs: number }> {
     const id = `stall-${++made}`;
     const steps = [{ id: "work", agent: "stranger", input: "Do it.", ...(schema ? { output_schema: schema } : {}) }];
@@ -113,7 +116,7 @@ export async function stallRig({ inProject = false, env = {} }: RigOptions = {})
       expect([one.name, output.slice(0, 20_000)]).toEqual([one.name, expect.stringMatching(one.says)]);
       expectNoWait(one.name, stallMs);
     },
-    /** The same of a request, which is made again. @returns its last answer's status. */
+    /** Like `expectNoStall`, for a request, which is repeated. @returns the status of its last answer. */
     async requestWithoutStall(name: string, request: () => Promise<{ status: number }>): Promise<number> {
       let [stallMs, status, tries] = [0, 0, 0];
       do {
@@ -126,7 +129,7 @@ export async function stallRig({ inProject = false, env = {} }: RigOptions = {})
       expectNoWait(name.slice(0, 200), stallMs);
       return status;
     },
-    /** Names of the tools that the model was offered so far. */
+    /** Names of all tools that the model was offered so far. */
     toolsOffered: () =>
       new Set(
         models.requests.flatMap(({ body }) =>

@@ -1,7 +1,7 @@
 /**
- * A31 and A39: whatever a model, a page or a schema hands to the server, its event loop answers others. Every tool of the
- * engine and every keyword of JSON Schema is driven with input made to be slow; features' own are in
- * stall-features.test.ts.
+ * A31 and A39: whatever a model, a page or a schema gives to the server, its event loop must keep answering others.
+ * Every tool of the engine and every keyword of JSON Schema is tested with input that is meant to be slow. Features'
+ * tools are in stall-features.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Case, lines, MiB, one, type StallRig, stallRig } from "./stall-rig.ts";
@@ -11,7 +11,7 @@ setDefaultTimeout(300_000);
 const edit = (old_text: string, new_text: string, more: Record<string, unknown> = {}) =>
   one("edit", { path: "f", edits: [{ old_text, new_text, ...more }] });
 
-/** Half a megabyte of nothing but brackets. */
+/** Half a megabyte of nested brackets. */
 const deep = (pairs: number) => `${'{"a":['.repeat(pairs)}1${"]}".repeat(pairs)}`;
 const DEEP = deep(60_000);
 const TOOLS: Case[] = [
@@ -216,8 +216,8 @@ const TOOLS: Case[] = [
 const many = (count: number, make: (i: number) => unknown = (i) => i) =>
   Array.from({ length: count }, (_, i) => make(i));
 /**
- * A value for each keyword that makes it slow: seconds of work, which would be seen from afar if the server did it itself.
- * Only `$ref` takes longer than the time that a check may take.
+ * For each keyword, a value that makes it slow. It causes seconds of work, which would be obvious if the server did it
+ * itself. Only `$ref` takes longer than a check may take.
  */
 const KEYWORDS: Record<string, { schema: Record<string, unknown>; value: unknown }> = {
   uniqueItems: { schema: { uniqueItems: true }, value: many(8_000, (i) => ({ a: { b: i } })) },
@@ -295,7 +295,7 @@ function nested(depth: number): unknown {
   return value;
 }
 
-/** 2 MB each, as much as is fetched. */
+/** Pages of 2 MB each, the most that is fetched. */
 const PAGES: Record<string, string> = {
   "nested tags": "<div>".repeat(400_000),
   "unclosed attributes": '<a href="'.repeat(200_000),
@@ -327,7 +327,7 @@ describe("the event loop answers others while it works on", () => {
 
   beforeAll(async () => {
     rig = await stallRig();
-    // What is loaded at its first use has been used.
+    // Use everything once first, so that what is loaded on first use is loaded.
     await rig.play({ name: "warm up", calls: [...one("ls", {}), ...one("read", { path: "x" })], says: /./ });
     await rig.play({ ...SCHEMAS[0]!, name: "warm up" });
   });

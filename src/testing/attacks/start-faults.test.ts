@@ -1,4 +1,4 @@
-/** What a start says when the machine is at fault: a full disk, a clock that was set back. */
+/** What a start reports about faults of the machine: a full disk, a clock that was set back. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { skep, temporaryFolder } from "../command.ts";
 import { skepCommand, startServer } from "../server.ts";
 import { waitFor } from "./waiting.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A generous limit for busy machines: these tests wait for events, not for fixed times.
 setDefaultTimeout(300_000);
 
 const folder = temporaryFolder();
@@ -25,7 +25,7 @@ test.skipIf(!isRoot && process.env["CI"] !== "true")(
     expect(mounted.stderr.toString()).toBe("");
     try {
       const refusals: string[] = [];
-      // With no room at all, with room for folders alone, for the index of the database, for some of its pages.
+      // With no space at all, with space only for folders, for the database's index, and for some of its pages.
       for (const leftKb of [0, 4, 16, 32, 64])
         for (const isNew of [true, false]) {
           for (const name of readdirSync(place)) rmSync(join(place, name), { recursive: true });
@@ -33,7 +33,7 @@ test.skipIf(!isRoot && process.env["CI"] !== "true")(
           if (!isNew) cpSync(used.data, data, { recursive: true });
           const { bavail, bsize } = statfsSync(place);
           writeFileSync(join(place, "filler"), Buffer.alloc(Math.max(0, bavail * bsize - leftKb * 1_024)));
-          // It may fit: then it runs until it is stopped.
+          // If the data fits, the server runs until it is stopped.
           const { code, stderr } = await tried(data);
           if (code === 0) continue;
           refusals.push(stderr);
@@ -48,7 +48,7 @@ test.skipIf(!isRoot && process.env["CI"] !== "true")(
   },
 );
 
-/** Starts a server, and stops it when it listens. */
+/** Starts a server, and stops it once it listens. */
 async function tried(data: string): Promise<{ code: number; stderr: string }> {
   const env = { PATH: process.env["PATH"] ?? "", HOME: folder.path, DATA: data, PORT: "0", SANDBOX: "process" };
   const child = Bun.spawn(skepCommand("serve"), {
@@ -63,7 +63,7 @@ async function tried(data: string): Promise<{ code: number; stderr: string }> {
   const decoder = new TextDecoder();
   for await (const chunk of child.stdout) {
     text += decoder.decode(chunk, { stream: true });
-    // Once: a second signal ends it at once.
+    // Only once, because a second signal would end the server immediately.
     if (!told && text.includes("Listening on")) {
       told = true;
       child.kill("SIGTERM");
@@ -86,7 +86,7 @@ test.skipIf(!library && process.env["CI"] !== "true")(
       LD_PRELOAD: library ?? "",
       FAKETIME_TIMESTAMP_FILE: offset,
       FAKETIME_NO_CACHE: "1",
-      // What never goes back stays the machine's own.
+      // The monotonic clock, which never goes back, remains the machine's own.
       FAKETIME_DONT_FAKE_MONOTONIC: "1",
       ALLOW_HOST_SHELL: "true",
     };

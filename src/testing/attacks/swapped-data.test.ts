@@ -1,7 +1,7 @@
 /**
- * A46: the server walks nothing by its path that a container can write. Folders and links are swapped in all such parts
- * of the data folder while a backup is written and while rights are closed at a start, by a process of this machine and
- * by a tool server's container that outlives its server.
+ * A46: the server never walks by path what a container can write. Folders and links are swapped in all such parts of
+ * the data folder while a backup is written and while permissions are restricted at a start. A process on this machine
+ * swaps them, and so does a tool server's container that outlives its server.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import {
@@ -49,7 +49,10 @@ afterAll(() => {
   rmSync(base, { recursive: true, force: true });
 });
 
-/** Folders in which a folder `d` is swapped with a link to `away`, and a file `f` with one to its file. */
+/**
+ * In each folder, prepares a folder `d` that is swapped with a link to `away`, and a file `f` that is swapped with a
+ * link to a file there.
+ */
 function setTraps(folders: readonly string[], away: string, name: string) {
   return folders.flatMap((folder) => {
     const at = (path: string) => join(folder, path);
@@ -67,7 +70,7 @@ function setTraps(folders: readonly string[], away: string, name: string) {
   });
 }
 
-/** Gives everybody all rights to what is there, unless it is a link at this moment. */
+/** Gives everybody all rights to the file or folder, unless it is a link at this moment. */
 function openToAll(path: string): void {
   let opened: number;
   try {
@@ -189,7 +192,7 @@ test.skipIf(!docker || !swapper)(
         expect(statSync(join(away, "tool")).mode & 0o777).toBe(0o755);
         expect(existsSync(join(home, "swapper"))).toBe(true);
       }
-      // A server that ends while it starts a container leaves that to its next start, which does not come.
+      // A server that ends while it starts a container leaves the container to its next start, and here there is none.
       await mcpServerWhen(server, "odd", ({ status }) => status === "running");
     } finally {
       await server.remove();

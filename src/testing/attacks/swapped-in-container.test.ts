@@ -1,7 +1,7 @@
 /**
- * A36 with the real means: a locked-down container swaps a folder and a link to a file that only the server may read,
- * while the end of a step that works beside it commits the same working copy. What was found in six of six such runs
- * before is in none.
+ * A36 with real means: a restricted container swaps a folder with a link to a file that only the server may read, while
+ * the end of a parallel step commits the same working copy. Six of six such runs once found the file's text; now none
+ * may.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
- * A36: the server never resolves a path inside an agent's working copy. Folders and links, files and links are swapped
- * without end while the server works on the same names; nothing of what the links lead to may come back. A pipe or an
- * endless device left there holds nothing up.
+ * A36: the server never resolves a path inside an agent's working copy. Folders and files are swapped with links
+ * without pause while the server works on the same names. Nothing to which the links lead may come back. A pipe or an
+ * endless device left there must not block anything.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
@@ -22,7 +22,7 @@ import { createWorkspaceFiles } from "../../adapter/sandbox/workspace-files.ts";
 import { createGraphSession } from "../../graph/serve/session.ts";
 import { startSwapper } from "../swapper.ts";
 
-/** How long each race is run; an hour proves more than a second. */
+/** How long each race runs, in ms. An hour proves more than a second. */
 const RACE_MS = Number(process.env["SKEP_RACE_SECONDS"] ?? 3) * 1_000;
 setDefaultTimeout(300_000 + 4 * RACE_MS);
 
@@ -48,7 +48,7 @@ function plain(repository: string, ...args: string[]): Buffer {
 }
 
 let made = 0;
-/** A worktree with a folder, a folder in a folder and a file, each beside a link of its kind that leads outside. */
+/** Creates a worktree with a folder, a nested folder and a file, each beside a similar link that leads outside. */
 async function trapped() {
   const home = join(base, `project-${made++}`);
   const repository = join(home, "git");
@@ -69,7 +69,7 @@ async function trapped() {
   return { home, run, pairs };
 }
 
-/** Repeats until the time is over and both sides of the swap were seen. */
+/** Repeats the action until the time is over and both sides of the swap were seen. */
 async function race(pairs: readonly (readonly [string, string])[], act: (round: number) => Promise<void>) {
   const swapper = startSwapper(pairs);
   const seen = new Set<boolean>();

@@ -1,4 +1,4 @@
-/** A21 as far as bodies go, and A22 for `skep image load`: what is too large, is not an archive, or leads out of it. */
+/** A21 for bodies, and A22 for `skep image load`: input that is too large, is no archive, or leads out of it. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";
@@ -10,7 +10,7 @@ import { skep } from "../command.ts";
 import { dockerForTests } from "../docker-image.ts";
 import { startServer, type TestServer } from "../server.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A generous limit for busy machines: these tests wait for events, not for fixed times.
 setDefaultTimeout(300_000);
 
 const docker = await dockerForTests(process.env);
@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A request by hand that may never end. @returns the status, or 0 when the connection closed without one. */
+/** A handmade request that may never end. @returns the status, or 0 if the connection closed without one. */
 function raw(head: string, body: () => string | undefined): Promise<number> {
   const { port, host } = new URL(server.url);
   return new Promise((resolve) => {
@@ -57,7 +57,7 @@ describe("A21: bodies", () => {
     expect(await raw("Content-Length: 99999999999999", () => undefined)).toBeOneOf([0, 400, 413]);
     let left = 64;
     const piece = `${(65_536).toString(16)}\r\n${"x".repeat(65_536)}\r\n`;
-    // An engine may cut the connection rather than answer; what counts is that it does not read on forever.
+    // The runtime may cut the connection instead of answering; it must not read on forever.
     expect(await raw("Transfer-Encoding: chunked", () => (left-- > 0 ? piece : undefined))).toBeOneOf([0, 413]);
     expect(await raw("Content-Length: -1", () => "{}")).toBeOneOf([0, 400]);
     expect(await raw("Content-Length: 2\r\nTransfer-Encoding: chunked", () => "0\r\n\r\n")).toBeOneOf([0, 400, 422]);
@@ -96,7 +96,7 @@ async function tarOf(entries: readonly Entry[]): Promise<Buffer> {
 }
 
 describe.skipIf(!docker)("A22: skep image load", () => {
-  // Every kind is held beside the guard itself; here the way from the command line to it.
+  // The guard's own tests cover every kind. This tests the way from the command line to the guard.
   const escapes: [string, Entry[]][] = [
     ["climbs", [{ name: "../../../tmp/skep-slipped", data: "x" }]],
     [

@@ -1,7 +1,7 @@
-/** Waiting for what no event reports. */
+/** Helpers that wait for what no event reports. */
 import { expect } from "bun:test";
 
-/** Asks every 50 ms. @throws Error naming `what` after 240 s. */
+/** Checks every 50 ms. @throws Error that names `what` after 240 s. */
 export async function waitFor(ready: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const until = performance.now() + 240_000;
   while (!(await ready())) {
@@ -10,7 +10,9 @@ export async function waitFor(ready: () => boolean | Promise<boolean>, what: str
   }
 }
 
-/** Reads every 50 ms until `isDone` accepts the value, 240 s at most. @returns the last value, for `expect` to name. */
+/**
+ * Reads every 50 ms until `isDone` accepts the value, for at most 240 s. @returns the last value, for `expect` to show.
+ */
 export async function readUntil<T>(read: () => Promise<T>, isDone: (now: T) => boolean): Promise<T> {
   const until = performance.now() + 240_000;
   for (;;) {
@@ -20,7 +22,10 @@ export async function readUntil<T>(read: () => Promise<T>, isDone: (now: T) => b
   }
 }
 
-/** Reads every 50 ms until it reads `wanted`, 240 s at most. @throws what `expect` says of the last value. */
+/**
+ * Reads every 50 ms until the value equals `wanted`, for at most 240 s. @throws the error of `expect` for the last
+ * value.
+ */
 export async function becomes<T>(read: () => Promise<T>, wanted: Awaited<T>): Promise<void> {
   const last: Awaited<T> = await readUntil(read, (now) => Bun.deepEquals(now, wanted));
   expect(last).toEqual(wanted);

@@ -1,4 +1,4 @@
-/** The executable by itself: copied to an empty folder, without PATH, HOME or anything of the sources beside it. */
+/** The executable alone: copied to an empty folder, without PATH, HOME or any of the sources beside it. */
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
@@ -25,13 +25,13 @@ describe.skipIf(lacks("executable (SKEP_BINARY)", binary !== undefined))("the ex
   });
   afterAll(folder.remove);
 
-  /** Runs it in its folder with nothing in its environment but what is given. */
+  /** Runs it in its folder, with only the given environment. */
   async function run(args: string[], env: Record<string, string> = {}) {
     const child = Bun.spawn([own, ...args], { cwd: place, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
     const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
     return { code: await child.exited, stdout, stderr };
   }
-  /** A server that answers; `stop` waits for its end. */
+  /** Starts a server and waits until it answers; `stop` waits for its end. */
   async function serve(env: Record<string, string> = {}) {
     const child = Bun.spawn([own, "serve", "--port", "0"], {
       cwd: place,

@@ -1,6 +1,6 @@
 /**
- * The executable in an image that holds nothing but it and its libraries: read-only root, a /tmp that runs nothing, no
- * rights, no network, no root user; the data folder is all it may write.
+ * The executable in an image with only its libraries. The root file system is read-only, nothing in /tmp can be
+ * executed, and there are no capabilities, no network and no root user. Only the data folder is writable.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
@@ -19,7 +19,7 @@ describe.skipIf(!docker || lacks("docker command", Bun.which("docker") !== null)
   () => {
     const folder = temporaryFolder();
     const data = join(folder.path, "data");
-    /** Never root: the user who runs the tests, if not root, so that the folder can be removed. */
+    /** Never root: the user who runs the tests, unless that is root, so that the folder can be removed. */
     const user = process.getuid?.() || 10_001;
     const name = `skep-scratch-test-${process.pid}`;
     beforeAll(async () => {
@@ -42,7 +42,7 @@ describe.skipIf(!docker || lacks("docker command", Bun.which("docker") !== null)
       return { code: await child.exited, stdout, stderr };
     }
     const inside = (...args: string[]) => engine(["exec", name, "/skep", ...args, "--data", "/data"]);
-    /** Until it says where it listens, or has ended. */
+    /** Waits until the server says where it listens, or has ended. */
     async function started(): Promise<string> {
       const follow = Bun.spawn(["docker", "logs", "--follow", name], {
         stdin: "ignore",

@@ -1,6 +1,7 @@
 /**
- * Every command that a page shows in a block, of Skep or a request by curl, is run as it is there, in the page's order,
- * on a machine prepared as the page supposes. What cannot be run here is listed with the test that tries it.
+ * Runs every command of skep and every curl request that a docs page shows in a block, as written and in the page's
+ * order, on a machine prepared as the page assumes. Commands that cannot run here are listed with the test that covers
+ * them.
  */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -16,7 +17,7 @@ setDefaultTimeout(600_000);
 
 const ROOT = resolve(import.meta.dir, "../../..");
 
-/** Calls that no page's test can make, and where they are tried instead. */
+/** Calls that cannot run in a page's test, and the test that covers them. */
 const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^serve\b/, "runs until it is stopped: new-user.test.ts, locate.test.ts"],
   [/^demo$/, "demo.test.ts"],
@@ -60,20 +61,23 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   ],
   [/^curl -b \/run\/skep/, "is the agent's own, in its container: src/feature/cookies/cookies.test.ts"],
 ];
-/** First words of the other lines in blocks of shell: programs of the system, and settings. */
+/** First words of other lines in shell blocks: system programs and settings. */
 const NOT_OURS =
   /^(scripts\/(demo|test|build)|git (clone|fetch)|systemctl|sudo|sha256sum|chmod|rm|docker|kubectl|helm|printf|source|export|gunzip|restic|iptables|openssl|[A-Z_]+=|END$)/;
-/** These end with another code than 0 on a machine without a provider, and that is what the page says. */
+/** On a machine without a provider, these exit with a code other than 0, as the page says. */
 const FAILS: readonly RegExp[] = [/^doctor\b/];
 
 interface Call {
-  /** As the page has it, without what follows `#`. */
+  /** The line on the page, without the part after `#`. */
   line: string;
-  /** What comes after `skep`, as the page has it. */
+  /** The part after `skep`, as on the page. */
   said: string;
 }
 
-/** Lines of shell blocks, fenced or indented. A backslash at an end joins two, and an open quotation those up to its end. */
+/**
+ * The lines of shell blocks, fenced or indented. A backslash at a line's end joins two lines, and an open quotation
+ * continues to its end.
+ */
 function linesOf(markdown: string): string[] {
   const fenced = [...markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)];
   const outside = markdown.replace(/^```\w*\n[\s\S]*?^```$/gm, "");
@@ -91,7 +95,7 @@ function linesOf(markdown: string): string[] {
   );
 }
 
-/** Those that call skep or make a request. */
+/** The lines that call skep or make a request. */
 const callsOf = (markdown: string): Call[] =>
   linesOf(markdown).flatMap((line) => {
     if (line.startsWith("curl ")) return [{ line, said: line }];
@@ -136,7 +140,9 @@ for (const args of [
 ])
   Bun.spawnSync(["git", "-c", "user.name=A", "-c", "user.email=a@example.test", ...args], { cwd: repository });
 
-/** The page's words with the places of this machine. Runs are created and left: a person would be asked in some. */
+/**
+ * The page's command with this machine's places. Runs are created but not followed, because some would ask a person.
+ */
 const placed = (said: string, server: TestServer): string =>
   said
     .replace("https://example.org/web.git", repository)
@@ -157,7 +163,7 @@ const pipelineOf = (id: string, steps: object[], more: object = {}) => ({
   ...more,
 });
 
-/** What a page supposes to be there before its first command. */
+/** What a page assumes before its first command. */
 const PREPARED: Readonly<Record<string, (server: TestServer) => Promise<unknown>>> = {
   "docs/agents.md": (server) =>
     server.request("POST", "/v1/secrets", { body: { name: "NPM_TOKEN", value: "a-value-for-it", description: "" } }),
@@ -166,7 +172,7 @@ const PREPARED: Readonly<Record<string, (server: TestServer) => Promise<unknown>
     const config = { mcpServers: { notes: { command: "npx", args: ["-y", "notes"] } } };
     writeFileSync(join(work, "servers.json"), JSON.stringify(config));
     await server.request("POST", "/v1/secrets", { body: { name: "DOCS_TOKEN", value: "a-value-for-it" } });
-    // The tool that the page approves, as a server of this name would list it.
+    // The tool that the page approves, listed as a server of this name would list it.
     const body = { id: "docs", transport: "http", url: "https://docs.example.com/mcp", enabled: false };
     await server.request("POST", "/v1/mcp", { body });
     const tools = [{ name: "search", description: "Searches.", input_schema: { type: "object" } }];
@@ -222,7 +228,8 @@ async function withProject(server: TestServer): Promise<void> {
 }
 
 /**
- * What has to be true right before a command: a run that waits for the answer it gives, none at work where one deletes.
+ * Prepares what must be true before a command, such as a run that waits for the answer, or none at work before a
+ * deletion.
  * @param changes the runs that have changed a file, by what the page does with them.
  */
 async function readied(said: string, server: TestServer, changes: Promise<Map<string, string>>): Promise<string> {
@@ -233,9 +240,9 @@ async function readied(said: string, server: TestServer, changes: Promise<Map<st
       await server.request("GET", `/v1/events/stream?run_id=${id}`);
     }
   }
-  // The page approves its tools further down, so a server of this name already exists.
+  // The page approves this server's tools further down, so a server of this name already exists.
   if (/^mcp add docs/.test(said)) return said.replace("mcp add docs", "mcp add docs-again");
-  // A page names several ways to delete the same project.
+  // A page shows several ways to delete the same project.
   if (/^projects delete web/.test(said)) {
     const { items } = (await server.request<{ items: unknown[] }>("GET", "/v1/projects?name=web")).body;
     if (items.length === 0) await withProject(server);
@@ -256,13 +263,16 @@ async function readied(said: string, server: TestServer, changes: Promise<Map<st
     .replace("--from implement", "--from greet");
 }
 
-/** These act on a run that changed files. */
+/** These commands need a run that changed files. */
 const OF_CHANGES = /^(diff|merge|comment|send-back|open) run_/;
 
-/** Each merge needs a run of its own. The others show one run or comment on it, which is for a run that is not merged. */
+/** Each merge needs its own run. The others show a run or comment on it, which needs one that is not merged. */
 const useOf = (said: string): string => (said.startsWith("merge") ? said : "shown");
 
-/** A run for each use, all in one project. They end before one is merged: after that, their work would change nothing. */
+/**
+ * Creates a run for each use, all in one project. All end before one is merged, because later their work would change
+ * nothing.
+ */
 async function changeFiles(server: TestServer, uses: Iterable<string>): Promise<Map<string, string>> {
   const project_name = newId("project");
   expect((await server.request("POST", "/v1/projects", { body: { name: project_name, repository } })).status).toBe(201);
@@ -270,20 +280,20 @@ async function changeFiles(server: TestServer, uses: Iterable<string>): Promise<
   return new Map(await Promise.all(runs));
 }
 
-/** A run, started. */
+/** Starts a run. @returns its id. */
 async function begun(server: TestServer, what: { pipeline_id: string; project_name?: string }): Promise<string> {
   const body = { ...what, task_description: "Work" };
   return (await server.request<{ id: string }>("POST", "/v1/runs", { body })).body.id;
 }
 
-/** A run of `hello` that has ended. */
+/** Runs `hello` to its end. @returns the run's id. */
 async function finished(server: TestServer, place: { project_name?: string } = {}): Promise<string> {
   const id = await begun(server, { pipeline_id: "hello", ...place });
   await server.request("GET", `/v1/events/stream?run_id=${id}`);
   return id;
 }
 
-/** A page that knows accounts is followed on a server that has them. */
+/** The server for a page. A page about accounts gets one with accounts. */
 async function serverFor(path: string): Promise<{ server: TestServer; env: Record<string, string> }> {
   const isGuarded = path === "docs/accounts.md";
   const env = { ALLOW_LOCAL_REPOSITORIES: "true", ...(isGuarded ? { AUTH_ENABLED: "true" } : {}) };
@@ -306,7 +316,7 @@ const docs = readdirSync(join(ROOT, "docs"))
 const pages = ["README.md", ...docs]
   .map((path) => ({ path, calls: callsOf(readFileSync(join(ROOT, path), "utf8")) }))
   .filter(({ calls }) => calls.length > 0);
-/** What a request of a page names: the server, and what the page has made before it. */
+/** Replaces what a page's request names: the server, and objects that the page created before. */
 async function requestOf(path: string, said: string, server: TestServer): Promise<string> {
   const call = async (at: string, body: unknown) =>
     (await server.request<Record<string, string>>("POST", at, { body })).body;
@@ -331,12 +341,12 @@ async function requestOf(path: string, said: string, server: TestServer): Promis
     request = request.replace("<id>", (await call(at, body))["id"]!);
   }
   if (request.includes("run_…")) request = request.replace("run_…", await finished(server));
-  // A stream of everything has no end: it answers, and is left.
+  // A stream of everything never ends, so it is left once it answers.
   if (/stream\?kinds=/.test(request)) request = `${request.replace("--max-time 240", "--max-time 1")} || test $? = 28`;
   return path === "docs/tasks.md" ? request.replace("<id>", await indexed(server)) : request;
 }
 
-/** A project whose code graph can be asked. @returns its id. */
+/** Creates a project with an indexed code graph. @returns its id. */
 async function indexed(server: TestServer): Promise<string> {
   const body = { name: newId("project"), repository };
   const { id } = (await server.request<{ id: string }>("POST", "/v1/projects", { body })).body;
@@ -372,7 +382,7 @@ describe("commands of the pages", () => {
       const wrong: { call: string; code: number; said: string }[] = [];
       try {
         await PREPARED[path]?.(server);
-        // While the first commands run: each of these runs takes seconds.
+        // Create these runs while the first commands run, because each takes seconds.
         const uses = new Set(here.flatMap(({ said }) => (OF_CHANGES.test(said) ? useOf(said) : [])));
         const changes = uses.size > 0 ? changeFiles(server, uses) : Promise.resolve(new Map());
         for (const call of here) {

@@ -1,4 +1,4 @@
-/** What the documentation says is there: options with their defaults, commands, flags, pages that are linked to. */
+/** Checks that what the documentation mentions exists: options with their defaults, commands, flags, linked pages. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -99,7 +99,7 @@ describe("documentation", () => {
   });
 });
 
-/** One row per kind: when it happens, and the members of its data; `?` marks those that may be absent. */
+/** A table with one row per event kind: when it happens, and the members of its data; `?` marks optional ones. */
 function eventTable(definitions: readonly EventDefinition[]): string {
   const rows = definitions.map(({ kind, schema, delivery }) => {
     const required = new Set(schema.required ?? []);
@@ -110,7 +110,7 @@ function eventTable(definitions: readonly EventDefinition[]): string {
   return ["| kind | when | `data` |", "|---|---|---|", ...rows].join("\n");
 }
 
-/** Words after `skep` in code, one list per call. */
+/** The words after `skep` in code, one list per call. */
 function callsIn(text: string): string[][] {
   const code = [...text.matchAll(/```\w*\n([\s\S]*?)```|`([^`\n]+)`|^ {4}(.+)$/gm)].map(
     ([, block, span, line]) => block ?? span ?? line!,

@@ -1,4 +1,4 @@
-/** The first minute of a new user: an empty home, `skep serve` in one terminal, `skep run hello` in another. */
+/** A new user's first minute: an empty home, `skep serve` in one terminal, `skep run hello` in another. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ setDefaultTimeout(300_000);
 const docker = await dockerForTests(process.env);
 let folder: ReturnType<typeof temporaryFolder>;
 let home: string;
-/** Where the server is started, and another folder. */
+/** The folder where the server is started, and another one. */
 let first: string;
 let second: string;
 beforeEach(() => {
@@ -30,7 +30,7 @@ afterEach(() => folder.remove());
 const inTerminal = (args: string[], cwd: string, env: Record<string, string>): TestTerminal =>
   openTerminal(skepCommand(...args), { columns: 100, rows: 50, cwd, env: { HOME: home, ...env } });
 
-/** What the README says: serve in one terminal, a run in another, then the questions one has. */
+/** Follows the README: serve in one terminal, a run in another, then the questions that users have. */
 async function firstMinute(env: Record<string, string>): Promise<{ server: string; run: string }> {
   const server = inTerminal(["serve", "--port", "0"], first, env);
   try {

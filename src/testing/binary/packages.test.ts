@@ -1,4 +1,6 @@
-/** A release as its users meet it: made twice with the same bytes, checked and installed, upgraded, removed and purged. */
+/**
+ * A release from its users' side: built twice with the same bytes, verified, installed, upgraded, removed and purged.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -9,7 +11,7 @@ import { temporaryFolder } from "../command.ts";
 import { dockerForTests } from "../docker-image.ts";
 import { isRoot, lacks } from "../parts.ts";
 
-// Building twice, and packages from a mirror: on a busy machine either takes minutes.
+// Two builds, and packages from a mirror: on a busy machine either takes minutes.
 setDefaultTimeout(1_800_000);
 const binary = process.env["SKEP_BINARY"];
 const docker = binary && isRoot ? await dockerForTests(process.env) : undefined;
@@ -38,7 +40,7 @@ async function must(command: string[], options: Parameters<typeof run>[1] = {}):
 }
 
 const folder = temporaryFolder();
-/** On the file system of the packages, which are linked into the trees. */
+/** On the same file system as node_modules, which is hard-linked into the trees. */
 const trees = join(ROOT, `dist/trees-${process.pid}`);
 const at = (...path: string[]) => join(folder.path, ...path);
 
@@ -131,11 +133,11 @@ describe.skipIf(!docker || lacks(missing.join(", "), missing.length === 0))("a r
       manual: "",
       licences: "",
     });
-    // Without apt and what only it needs: to unpack and set up those takes half of the work.
+    // Without apt and its dependencies, because unpacking and configuring them takes half of the work.
     const include = "--include=usr-is-merged,systemd,libstdc++6,libgcc-s1,passwd";
     const hooks = "--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr";
     const makeRoot = ["mmdebstrap", "--variant=essential", hooks, "--quiet", include, "bookworm", at("root.tar")];
-    // The packages come from a mirror, which may be away for a moment.
+    // The packages come from a mirror that may be unreachable for a moment, so try twice.
     if ((await run(makeRoot)).code !== 0) await must(makeRoot);
     await must(["docker", "import", at("root.tar"), `${name}:latest`]);
     await must([
@@ -209,7 +211,7 @@ describe.skipIf(!docker || lacks(missing.join(", "), missing.length === 0))("a r
     ];
     expect(await must([...box, image, "--version"])).toBe(version);
     expect(await must([...box, "--entrypoint", "git", image, "--version"])).toStartWith("git version");
-    // A server over an empty folder that runs a pipeline to its end.
+    // A server on an empty folder that runs a pipeline to its end.
     const data = ["--tmpfs", "/tmp", "--tmpfs", "/var/lib/skep:exec"];
     const ran = await must([...box, ...data, image, "run", "hello", "Hi", "--private"]);
     expect(ran).toContain("succeeded");

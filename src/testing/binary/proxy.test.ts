@@ -1,4 +1,7 @@
-/** Real proxies in front, set up as docs/reverse-proxy.md says: refusals reach the client as problems of ours. */
+/**
+ * Real proxies in front of the server, configured as in docs/reverse-proxy.md: refusals reach the client as our own
+ * problems.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +10,7 @@ import { hasProgram, type RealProxy, startCaddy, startNginx } from "../proxies.t
 import { rawConnection } from "../raw-connection.ts";
 import { startServer, type TestServer } from "../server.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// A generous limit for busy machines: these tests wait for events, not for fixed times.
 setDefaultTimeout(300_000);
 
 const MIB = 1024 * 1024;
@@ -21,7 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The lines of nginx's `location` on the page, for this server. */
+/** The lines of the page's nginx `location` block, adapted to this server. */
 function locationLines(): string {
   const page = readFileSync(join(import.meta.dir, "../../../docs/reverse-proxy.md"), "utf8");
   const lines = /location \/ \{\n([\s\S]*?)\n\s*\}/.exec(page)?.[1];

@@ -1,4 +1,4 @@
-/** scripts/release refuses what would make a release that nobody can make again or trust. */
+/** scripts/release refuses what would make a release that cannot be reproduced or trusted. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -1,16 +1,17 @@
-/** A container image that holds the executable, the shared libraries it and its add-ons link to, and nothing else. */
+/** A container image with only the executable and the shared libraries that it and its add-ons link to. */
 import { createReadStream, readFileSync, realpathSync, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { pack } from "tar-stream";
 import type { DockerClient } from "../../adapter/docker.ts";
 
-/** What the SQLite and graph add-ons need beyond what the executable itself names. */
+/** Libraries that the SQLite and graph add-ons need besides those of the executable. */
 const ADDON_LIBRARIES = ["libstdc++.so.6", "libgcc_s.so.1"];
 
 /**
- * The libraries by the path at which a loader looks for them. glibc alone for the executable; the add-ons are C++.
- * @throws Error when this machine lacks one.
+ * The shared libraries by the path where a loader looks for them. The executable needs only glibc, but the add-ons are
+ * C++.
+ * @throws Error if this machine lacks one of them.
  */
 export function sharedLibraries(binary: string): string[] {
   const libraries = Bun.spawnSync(["ldd", binary]).stdout.toString();
@@ -19,7 +20,7 @@ export function sharedLibraries(binary: string): string[] {
   return [...new Set([...named, ...ADDON_LIBRARIES.map((name) => `${folder}/${name}`)])];
 }
 
-/** Imports the image as `name`. It has no shell, no /tmp and no user database. */
+/** Imports the image under `name`. It has no shell, no /tmp and no user database. */
 export async function importScratchImage(docker: DockerClient, binary: string, name: string): Promise<void> {
   const tar = pack();
   const filled = fill(tar, binary);

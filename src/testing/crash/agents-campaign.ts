@@ -1,8 +1,8 @@
 /**
- * Agents at work in every other way than runs, and a server that is killed again and again in the middle of it: chats,
- * memory written by people and by agents, documents that are read, swarms, routines. Few points wait for the work of the
- * one before, so that kills fall into the recovery of earlier ones, too. What was answered before a kill must be there
- * at the end and have been done once; what was not answered may be there, at most once.
+ * A server that is killed again and again while agents do all kinds of work except runs: chats, memory written by
+ * people and agents, documents being read, swarms, routines. Few points wait until the previous work has ended, so that
+ * kills also hit the recovery from earlier ones. A write that was answered before a kill must exist once at the end. A
+ * write that was not answered may exist, but at most once.
  */
 import { Database } from "bun:sqlite";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -15,25 +15,25 @@ import { crashRoom } from "./room.ts";
 
 interface AgentsReport {
   points: number;
-  /** Writes that were answered before the server was killed, by what they were. */
+  /** Writes that were answered before the server was killed, counted by kind. */
   acknowledged: Record<string, number>;
-  /** Sent, and cut off by the kill. */
+  /** Writes that were sent and cut off by the kill. */
   unanswered: number;
-  /** Kills that found an agent, a job or a tool call at work. */
+  /** Kills that hit an agent, a job or a tool call at work. */
   inTheMidst: number;
   tally: Tally;
   faults: string[];
 }
 
 const SERVER = { MAX_EXECUTIONS: "6", RATE_LIMIT: "0" };
-/** Events of one point's work that nothing disturbs, roughly; a kill waits for at most so many. */
+/** Approximate number of events of a point's work without a kill. A kill waits for at most so many. */
 const EVENTS = 40;
 const LATER_MS = 40;
 const QUIET_MS = 1_500;
-/** Points after which all work may end, so that not all kills fall into the recovery of the first. */
+/** After this many points all work may end, so that not all kills hit the recovery of the first work. */
 const REST_EVERY = 4;
 
-/** Agents that answer, remember, or do what they are given. */
+/** Writes agents that answer, remember, or do what they are told. @returns the transcript's path. */
 function layOut(data: string): string {
   for (const id of ["talker", "rememberer", "doer"]) {
     mkdirSync(join(data, "agents", id), { recursive: true });
@@ -62,7 +62,7 @@ function layOut(data: string): string {
 const documentOf = (word: string) =>
   [1, 2, 3].map((n) => `## ${word} section ${n}\n\nThe ${word} is in paragraph ${n}.\n\nAnd more of it.`).join("\n\n");
 
-/** @returns what was found; the points follow from the seed. */
+/** @returns the findings. The points follow from the seed. */
 export async function agentsCampaign(options: {
   points: number;
   seed: number;
@@ -102,7 +102,9 @@ export async function agentsCampaign(options: {
   }
 }
 
-/** The entry that every point changes, and a routine that is only started by hand. @returns the routine's id. */
+/**
+ * Creates the entry that every point changes, and a routine that is only started by hand. @returns the routine's id.
+ */
 async function setUp(server: TestServer): Promise<string> {
   const counter = { title: "Counter", content: "0", type: "fact" };
   await server.request("POST", "/v1/memory/vaults/doer/entries", { body: counter });
@@ -112,7 +114,7 @@ async function setUp(server: TestServer): Promise<string> {
   return made.body.id;
 }
 
-/** One of everything at once, and a kill after so many events. @returns 1 when something was at work. */
+/** Starts one of each kind of work and kills the server after some events. @returns 1 if something was at work. */
 async function point(
   server: TestServer,
   asked: Asked[],
@@ -146,14 +148,14 @@ async function point(
   return atWork > 0 ? 1 : 0;
 }
 
-/** Sends the writes of a point; what the kill cuts off stays without an id. */
+/** Sends the writes of a point. Those that the kill cuts off keep no id. */
 function work(server: TestServer, asked: Asked[], word: string, routine: string): Promise<unknown> {
   const send = async (kind: Asked["kind"], text: string, path: string, body?: object, method = "POST") => {
     const entry: Asked = { kind, text, id: undefined, refused: undefined };
     asked.push(entry);
     try {
       const { status, body: said } = await server.request<Record<string, string>>(method, path, body ? { body } : {});
-      // A routine has a bound of its own on what works at once.
+      // A routine limits how much of it runs at once.
       if (said["code"] === "still_running") asked.splice(asked.indexOf(entry), 1);
       else if (status >= 300) entry.refused = `${status} ${JSON.stringify(said).slice(0, 200)}`;
       else entry.id = said["message_id"] ?? said["id"] ?? "";
@@ -190,7 +192,7 @@ function work(server: TestServer, asked: Asked[], word: string, routine: string)
   ]);
 }
 
-/** Waits until nothing works and nothing is queued any more. */
+/** Waits until nothing is running or queued any more. */
 async function atRest(server: TestServer): Promise<void> {
   const busy = async () => {
     const of = async (path: string) => (await server.request<{ items: { state: string }[] }>("GET", path)).body.items;
@@ -200,6 +202,6 @@ async function atRest(server: TestServer): Promise<void> {
     const { body } = await server.request<{ counts: { active_sessions: number } }>("GET", "/v1/status");
     return jobs + body.counts.active_sessions;
   };
-  // Twice at rest: what one session's end starts has started by then.
+  // Check twice: what the end of a session starts has started by the second check.
   for (let calm = 0; calm < 2; await Bun.sleep(100)) calm = (await busy()) === 0 ? calm + 1 : 0;
 }

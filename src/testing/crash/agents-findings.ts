@@ -1,23 +1,23 @@
-/** What a campaign over agents at work left behind, compared with what it asked for. */
+/** Compares what a campaign with agents at work left behind with what it asked for. */
 import type { Database } from "bun:sqlite";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Asked {
   kind: "session" | "chat" | "remember" | "entry" | "counter" | "document" | "swarm" | "tick";
-  /** Found nowhere else. */
+  /** A text that occurs nowhere else. */
   text: string;
-  /** What was answered; undefined when the server was killed before. */
+  /** The id that was answered; undefined if the server was killed before the answer. */
   id: string | undefined;
   refused: string | undefined;
 }
 
-/** How often each thing that was asked for is there. */
+/** How often what was asked for exists. */
 export interface Tally {
   done: number;
-  /** Answered, and not there. */
+  /** How many things were answered but do not exist. */
   lost: number;
-  /** There more than once. */
+  /** How many things exist more than once. */
   repeated: number;
 }
 
@@ -44,13 +44,13 @@ export function faultsOf(db: Database, vaults: string, asked: readonly Asked[]):
 
 type All = <T>(sql: string, ...values: string[]) => T[];
 
-/** For each kind: how often it is there. What is there but not whole is a fault of its own. */
+/** Functions that count, for each kind, how often something exists. Something that exists only in part is a fault. */
 function lookers(all: All, vaults: string) {
   const files = (vault: string, text: string) =>
     (readdirSync(join(vaults, vault), { recursive: true }) as string[]).filter(
       (path) => path.endsWith(".md") && readFileSync(join(vaults, vault, path), "utf8").includes(`title: ${text}\n`),
     ).length;
-  /** User messages of that text, each with one whole answer. */
+  /** Counts user messages with that text. Each must have one complete answer. */
   const chats = ({ text }: Asked, faults: string[]) => {
     const said = all<{ execution_id: string; status: string; replies: number }>(
       `SELECT m.execution_id, x.status, (SELECT count(*) FROM messages r WHERE r.execution_id = m.execution_id
@@ -72,7 +72,7 @@ function lookers(all: All, vaults: string) {
         `%"${one.text}"%`,
       );
       const written = files("rememberer", one.text);
-      // A call that the kill interrupted may have written or not; nobody makes it again by itself.
+      // A call that the kill interrupted may or may not have written. Nobody repeats it.
       const sure = calls.filter(({ status, ok }) => status === "done" && ok === 1).length;
       if (written > 1 || written < sure)
         faults.push(`${one.text}: ${sure} sure calls of ${calls.length}, ${written} entries`);
@@ -111,7 +111,7 @@ function lookers(all: All, vaults: string) {
       return rows.length;
     },
     tick({ id, text }: Asked, faults: string[]) {
-      // An unanswered one has no name of its own; the sum of all is looked at below.
+      // An unanswered tick cannot be identified; the total of all ticks is checked below.
       if (id === undefined) return 0;
       const rows = all<{ status: string; executions: number }>(
         `SELECT status, (SELECT count(*) FROM executions x WHERE x.session_id = p.session_id) AS executions
@@ -126,7 +126,7 @@ function lookers(all: All, vaults: string) {
   };
 }
 
-/** The counter holds the last change that was answered, or a later one. */
+/** The counter must contain the last change that was answered, or a later one. */
 function counterFaults(asked: readonly Asked[], vaults: string): string[] {
   const changes = asked.filter(({ kind }) => kind === "counter");
   const lastSure = Math.max(0, ...changes.filter(({ id }) => id !== undefined).map(({ text }) => Number(text)));

@@ -1,4 +1,4 @@
-/** Many crash points, several servers side by side: each takes the next point until none is left. */
+/** Runs many crash points on several servers in parallel. Each takes the next point until none is left. */
 import type { CrashRun } from "./crash-pipeline.ts";
 import { findings, interruptedIn, outcomeOf } from "./findings.ts";
 import { type CrashPoint, type Lane, openLane } from "./lane.ts";
@@ -10,7 +10,7 @@ interface CampaignOptions {
   lanes: number;
   seed: number;
   env?: Record<string, string>;
-  /** Longest wait after the event that is waited for, in ms. */
+  /** Longest additional wait after the event, in ms. */
   laterMs?: number;
   /** Called after each point. */
   onPoint?(report: PointReport): void;
@@ -19,7 +19,7 @@ interface CampaignOptions {
 export interface PointReport {
   point: CrashPoint;
   runId: string;
-  /** What was wrong; empty when all was well. */
+  /** What was wrong; empty if nothing was. */
   faults: string[];
   interrupted: number;
   acknowledged: number;
@@ -27,25 +27,25 @@ export interface PointReport {
 
 export interface CampaignReport {
   reports: PointReport[];
-  /** Events of the run that nothing disturbed. */
+  /** Number of events of the undisturbed run. */
   events: number;
   runIds: string[];
 }
 
-/** Steps of a place within its stretch. */
+/** Number of possible places within a stretch. */
 const FINE = 1_000;
 
 /**
- * One random place in each of that many equal stretches of a run, so that no stretch is left out. Of places that are
- * random in the whole run, 50 leave out a sixth of 30 stretches.
- * @returns how many of the run's events come before each place.
+ * Divides a run into as many equal stretches as there are points and chooses a random place in each, so that no stretch
+ * is left out. With 50 places that are random in the whole run, a sixth of 30 stretches would be left out.
+ * @returns the number of the run's events before each place.
  */
 const spreadOver = (events: number, points: number, random: Random): number[] =>
   Array.from({ length: points }, (_, stretch) =>
     Math.floor(((stretch + random.upTo(FINE - 1) / FINE) / points) * (events + 1)),
   );
 
-/** @returns a report per point; the points follow from the seed. */
+/** @returns a report for each point. The points follow from the seed. */
 export async function crashCampaign(options: CampaignOptions): Promise<CampaignReport> {
   const { run, points, lanes, seed, env = {}, laterMs = 40, onPoint = () => {} } = options;
   const open = await Promise.all(Array.from({ length: lanes }, () => openLane(run, env)));

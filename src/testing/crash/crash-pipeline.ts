@@ -1,6 +1,6 @@
 /**
- * The run that is disturbed: six steps, two of them side by side, one for each of a list. Every agent notes in a
- * journal in its workspace where a command of its begins and ends, so that a command that ran twice shows.
+ * The run that is disturbed: six steps, two of them in parallel, and one for each item of a list. Each command writes
+ * its start and end to a journal in the workspace, so that a command that ran twice can be detected.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { stringify } from "yaml";
 
 export interface CrashRun {
   id: string;
-  /** The scripted one, unless another plays the script. */
+  /** The model; by default the scripted one. */
   model?: string;
   steps: object[];
   script: { version: 1; steps: Record<string, object[]> };
@@ -18,7 +18,7 @@ export interface CrashRun {
 interface Pace {
   commandMs: number;
   replyMs: number;
-  /** Commands then wait until the workspace has a file `go`. */
+  /** If set, commands wait until the workspace has a file `go`. */
   held?: boolean;
 }
 
@@ -29,7 +29,7 @@ const note = (label: string, { commandMs, held }: Pace) => ({
   },
 });
 
-/** A reply with two commands, labelled like their call ids, then the end. */
+/** A reply with two commands, which are labeled like their call ids, and the turn that completes the step. */
 function turns(outputs: Record<string, unknown>, pace: Pace): object[] {
   const delay_ms = pace.replyMs;
   return [
@@ -47,7 +47,7 @@ const step = (id: string, needs: string[], input: string, output: string, more: 
   ...more,
 });
 
-/** Six steps for the process sandbox. */
+/** A run of six steps, for the process sandbox. */
 export function sixSteps(pace: Pace): CrashRun {
   const items = { for_each: "{{ steps.plan.outputs.items }}" };
   return {
@@ -74,7 +74,7 @@ export function sixSteps(pace: Pace): CrashRun {
   };
 }
 
-/** Two steps, for sandboxes that take long to start. */
+/** A run of two steps, for sandboxes that start slowly. */
 export function twoSteps(pace: Pace): CrashRun {
   return {
     id: "two",

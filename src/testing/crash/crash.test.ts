@@ -1,8 +1,8 @@
 /**
- * The promise of the engine, from outside: whenever the process is killed, a run ends as it would have. The run is cut
- * into equal stretches, and the process is killed at a random place in each: 30 such places leave smaller gaps than 50
- * that are random in the whole run. A failure prints the seed; CRASH_SEED takes it again, CRASH_POINTS changes how many
- * points there are.
+ * The engine's promise, seen from outside: whenever the process is killed, a run ends as it would have without that.
+ * The run is divided into equal stretches, and the process is killed at a random place in each. 30 such places leave
+ * smaller gaps than 50 that are random in the whole run. A failure prints the seed; CRASH_SEED repeats it, CRASH_POINTS
+ * sets the number of points.
  */
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -28,7 +28,7 @@ describe(`kill -9 of the server (CRASH_SEED=${seed})`, () => {
     const { reports } = await crashCampaign({ run, points, lanes: 3, seed });
     expect(faulty(reports)).toEqual([]);
     expect(reports).toHaveLength(points);
-    // A campaign that never met a command at work, or never an answered write, would prove little.
+    // A campaign that never hit a running command or an answered write would prove little.
     expect(reports.some(({ interrupted }) => interrupted > 0)).toBe(true);
     expect(reports.some(({ acknowledged }) => acknowledged > 0)).toBe(true);
   }, 600_000);

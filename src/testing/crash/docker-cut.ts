@@ -1,23 +1,29 @@
-/** A way to the Docker engine that can be cut, as when the engine is stopped, and restored; or that refuses some requests. */
+/**
+ * A connection to the Docker engine that can be cut and restored, as if the engine stopped, or that refuses some
+ * requests.
+ */
 import { rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { Transform } from "node:stream";
 
 export interface DockerCut {
-  /** For DOCKER_HOST. */
+  /** Value for DOCKER_HOST. */
   address: string;
   cut(): Promise<void>;
   mend(): Promise<void>;
-  /** Answers requests whose first line matches with 500, as an engine that fails; null: none. Takes effect at the next request. */
+  /**
+   * Answers requests whose first line matches with 500, as a failing engine does; null stops this. It applies from the
+   * next request.
+   */
   refuse(requests: RegExp | null): void;
-  /** Requests get no answer for as long as it is held, as from an engine that hangs; then they go on. */
+  /** While held, requests get no answer, as from an engine that hangs. After that they continue. */
   hold(isHeld: boolean): void;
 }
 
 const REFUSAL = JSON.stringify({ message: "the engine fails" });
 const REFUSED = `HTTP/1.1 500 Internal Server Error\r\nContent-Type: application/json\r\nContent-Length: ${REFUSAL.length}\r\nConnection: close\r\n\r\n${REFUSAL}`;
 
-/** Listens on a socket at that path and passes everything on to the engine's. */
+/** Listens on a socket at that path and forwards everything to the engine's socket. */
 export async function dockerCut(path: string, engineSocket = "/var/run/docker.sock"): Promise<DockerCut> {
   const open = new Set<Socket>();
   let server: Server | undefined;

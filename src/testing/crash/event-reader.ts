@@ -1,16 +1,16 @@
-/** A reader of the event stream from outside, as a client would write one: follows until it is cut off. */
+/** Reads the event stream from outside, as a client would: follows it until it is cut off. */
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { SkepEvent } from "../../core/events.ts";
 
 export interface EventReader {
-  /** Every event so far, in the order of arrival. */
+  /** All events so far, in the order of arrival. */
   readonly events: SkepEvent[];
-  /** Resolves when the stream has ended, however it did. */
+  /** Resolves when the stream has ended for any reason. */
   readonly ended: Promise<void>;
   close(): void;
 }
 
-/** Follows everything that happens after that id. */
+/** Follows all events after that id. */
 export function readEvents(url: string, after: number, onEvent: (event: SkepEvent) => void = () => {}): EventReader {
   const events: SkepEvent[] = [];
   const stop = new AbortController();
@@ -24,7 +24,8 @@ export function readEvents(url: string, after: number, onEvent: (event: SkepEven
       onEvent(event);
     }
   };
-  // However it is cut off, by us or with the process, is an end; an answer that is not a stream is a mistake of the test.
+  // If the stream is cut off, by us or because the process died, it has ended. An answer that is no stream is an error
+  // of the test.
   const ended = follow().catch((error: unknown) => {
     if (String(error).includes("the stream answered")) throw error;
   });

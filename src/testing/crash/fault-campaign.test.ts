@@ -1,4 +1,7 @@
-/** Whatever fails around a server for a moment, a run ends as it would have. `scripts/bench faults` tries many more points. */
+/**
+ * Whatever fails around a server for a moment, a run ends as it would have. `scripts/bench faults` tries many more
+ * points.
+ */
 import { expect, test } from "bun:test";
 import { dockerForTests } from "../docker-image.ts";
 import { lacks } from "../parts.ts";
@@ -13,7 +16,7 @@ async function expectNoFault(room: Parameters<typeof faultCampaign>[0]["room"]):
   const reports = await faultCampaign({ room, seed: SEED, points: POINTS });
   expect(reports.filter(({ findings }) => findings.length > 0)).toEqual([]);
   expect(reports).toHaveLength(POINTS);
-  // One that disturbed nothing would prove nothing.
+  // A campaign without any disturbance would prove nothing.
   expect(reports.reduce((sum, { failed }) => sum + failed, 0)).toBeGreaterThan(0);
 }
 

@@ -1,6 +1,7 @@
 /**
- * A server whose surroundings fail: writes, syncs and descriptors, the clock, the machine's sleep, the engine, the provider, and
- * kill -9, each at a random point of a run. Every run must end as the one that nothing disturbed: nothing lost, nothing repeated.
+ * A server whose surroundings fail at random points of a run: writes, syncs, file descriptors, the clock, the machine's
+ * sleep, the engine, the provider, and kill -9. Every run must end like the undisturbed one, with nothing lost and
+ * nothing repeated.
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,15 +18,15 @@ import { crashFolder, openLane } from "./lane.ts";
 import { createRandom } from "./random.ts";
 
 interface FaultReport {
-  /** What was done, and where. */
+  /** Which fault happened, and where. */
   what: string;
-  /** Calls or requests that failed. */
+  /** Number of calls or requests that failed. */
   failed: number;
   findings: string[];
 }
 
 export interface FaultCampaign {
-  /** "process": scripted model, process sandbox. "docker": containers. "provider": a model behind HTTP. */
+  /** "process": scripted model and process sandbox. "docker": containers. "provider": a model behind HTTP. */
   room: "process" | "docker" | "provider";
   seed: number;
   points: number;
@@ -43,7 +44,7 @@ interface Room {
   close(): unknown;
 }
 
-/** Failing calls and a clock that jumps. */
+/** System calls that fail, and a clock that jumps. */
 function openProcessRoom(data: string): Room {
   const calls = openFaultLibrary();
   const clock = join(data, "skep.clock");
@@ -82,7 +83,7 @@ async function openDockerRoom(data: string): Promise<Room> {
   };
 }
 
-/** Plays a script over a provider's protocol: the step is known by the outputs that `complete` asks for. */
+/** Plays a script over a provider's protocol. The outputs that `complete` asks for identify the step. */
 function playScript({ script }: CrashRun) {
   const turns = Object.values(script.steps) as { text?: string; tool_calls?: { tool: string; input: object }[] }[][];
   return ({ body }: { body: unknown }) => {
@@ -129,7 +130,7 @@ const openRoom = (room: FaultCampaign["room"], data: string): Promise<Room> | Ro
   return room === "docker" ? openDockerRoom(data) : openProviderRoom();
 };
 
-/** @returns a report for each point; the points follow from the seed. */
+/** @returns a report for each point. The points follow from the seed. */
 export async function faultCampaign({ room, seed, points, onPoint = () => {} }: FaultCampaign): Promise<FaultReport[]> {
   const data = crashFolder();
   const { run, env, surroundings, prepare, close } = await openRoom(room, data);

@@ -1,7 +1,7 @@
-// Makes calls of a program fail, chosen from outside while it runs: loaded by LD_PRELOAD into a server that a campaign
-// disturbs. FAULT_CONTROL is a file of three int32: what fails (0 nothing, 1 writes with ENOSPC, 2 writes with EIO, 3 syncs with
-// EIO, 4 opening with EMFILE), how many more calls succeed before, and how many fail then. Counted: calls that failed, the fourth.
-// Only files below FAULT_FOLDER fail.
+// Makes system calls of a running program fail. A campaign loads it with LD_PRELOAD into the server that it disturbs.
+// FAULT_CONTROL names a file of four int32: which calls fail (0 none, 1 writes with ENOSPC, 2 writes with EIO, 3 syncs with EIO,
+// 4 opening with EMFILE), how many calls succeed before that, how many fail then, and the count of failed calls.
+// Only calls for files below FAULT_FOLDER fail.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

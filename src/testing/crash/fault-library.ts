@@ -1,4 +1,4 @@
-/** Calls of a running server to the system that fail from outside (`fault-library.c`). */
+/** Makes system calls of a running server fail, controlled from outside (`fault-library.c`). */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compileC, LIBRARY } from "../c-program.ts";
@@ -8,11 +8,11 @@ const KINDS = ["none", "no space", "bad write", "bad sync", "no descriptor"] as 
 export type CallFault = Exclude<(typeof KINDS)[number], "none">;
 
 export interface FaultLibrary {
-  /** For the server: calls for files below `folder` can fail. */
+  /** Environment for the server: calls for files below `folder` can then fail. */
   env(folder: string): Record<string, string>;
-  /** From now on `spared` calls of that kind succeed, and the `failing` next ones fail. */
+  /** From now on, the next `spared` calls of that kind succeed, and the `failing` calls after them fail. */
   set(fault: CallFault, spared: number, failing: number): void;
-  /** All calls succeed again. @returns how many have failed since `set`. */
+  /** Makes all calls succeed again. @returns how many have failed since `set`. */
   mend(): number;
   remove(): void;
 }

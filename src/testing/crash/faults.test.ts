@@ -1,4 +1,4 @@
-/** What breaks around the server: each fault has a clear state and message, and work continues once it is repaired. */
+/** Faults around the server: each has a clear state and message, and work continues once it is repaired. */
 import { afterEach, describe, expect, test } from "bun:test";
 import {
   closeSync,
@@ -56,7 +56,7 @@ const eventOf = (server: TestServer, fits: (event: SkepEvent) => boolean) =>
 const start = async (server: TestServer, pipeline_id: string) =>
   (await server.request<Run>("POST", "/v1/runs", { body: { pipeline_id, task_description: "do it" } })).body;
 const runOf = async (server: TestServer, { id }: Run) => (await server.request<Run>("GET", `/v1/runs/${id}`)).body;
-/** Lets the commands of a run continue that is `held`. */
+/** Lets the commands of a run that is `held` continue. */
 const letGo = (data: string, { id }: Run) => writeFileSync(join(data, "workspaces", id, "go"), "");
 const isEnd = ({ kind }: SkepEvent) => kind === "run_complete" || kind === "run_failed";
 
@@ -113,7 +113,7 @@ describe("a full disk", () => {
       fill(filler);
       const kept: string[] = [];
       let refused = await write("FIRST");
-      // What the log had room for already may still be written.
+      // What fits into the log's remaining space may still be written.
       for (let n = 0; refused.status === 201 && n < 500; n++) {
         kept.push(`KEPT_${n}`);
         refused = await write(`KEPT_${n}`);
@@ -122,7 +122,7 @@ describe("a full disk", () => {
       expect(refused).toMatchObject({ status: 503, body: { code: "disk_full", title: "Service Unavailable" } });
       expect(refused.headers.get("content-type")).toBe("application/problem+json");
       expect((await server.request("GET", "/v1/secrets")).status).toBe(200);
-      // Its command ends now, and there is no room to write that down.
+      // The command ends now, and there is no space to record that.
       letGo(data, run);
       expect((await runOf(server, run)).status).toBe("running");
 
@@ -141,7 +141,7 @@ describe("a full disk", () => {
   );
 });
 
-/** Writes until there is no room. */
+/** Writes until the disk is full. */
 function fill(file: number): void {
   for (const size of [1024 * 1024, 4_096, 1])
     try {
@@ -175,7 +175,7 @@ describe.skipIf(!docker)("the Docker engine", () => {
     );
     expect(String(notice.data["title"])).toMatch(/Docker at unix:.* does not answer|The sandbox is gone/);
     expect((await runOf(server, run)).status).toBe("running");
-    // Said once, however often it is tried, and shown by the run for as long as it lasts.
+    // This is said only once, however often it is tried, and the run shows it for as long as it lasts.
     const waits = await eventOf(server, ({ data: { title } }) => /^Waits: Docker at unix:/.test(String(title)));
     expect((await runOf(server, run)).waiting_reason).toBe(String(waits.data["title"]).replace("Waits: ", ""));
     await way.mend();
@@ -190,7 +190,7 @@ describe.skipIf(!docker)("the Docker engine", () => {
     expect(titles.filter((title) => /^Waits: Docker at/.test(title))).toHaveLength(1);
     expect(titles.filter((title) => title === "Continues.")).toHaveLength(1);
     await server.stop();
-    // A server that finds no engine at its start stays with containers, once agents have worked in them.
+    // If agents have worked in containers before, a server that finds no engine at its start keeps using containers.
     await way.cut();
     const next = await served(data, { SANDBOX: "auto", DOCKER_HOST: way.address, DEMO_SCRIPT: script, ...image });
     const { sandbox } = (await next.request<Status>("GET", "/v1/status")).body;

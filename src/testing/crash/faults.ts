@@ -1,4 +1,4 @@
-/** What may go wrong around a server while it works, chosen by a seed. Each ends by itself, and the server lives on. */
+/** Faults in a server's surroundings, chosen by a seed. Each fault ends by itself, and the server survives it. */
 import { writeFileSync } from "node:fs";
 import type { Behaviour, ModelServer } from "../model-server.ts";
 import type { TestServer } from "../server.ts";
@@ -7,16 +7,16 @@ import type { CallFault, FaultLibrary } from "./fault-library.ts";
 import type { Random } from "./random.ts";
 
 export interface Fault {
-  /** In words, for the report. */
+  /** Description for the report. */
   what: string;
-  /** Strikes, waits and mends. @returns how many calls or requests failed, where that is known. */
+  /** Causes the fault, waits, and ends it. @returns how many calls or requests failed, if known. */
   strike(server: TestServer): Promise<number>;
 }
 
-/** The parts around a server that can be disturbed. */
+/** The parts of a server's surroundings that can be disturbed. */
 export interface Surroundings {
   calls?: FaultLibrary;
-  /** The file that libfaketime reads, e.g. "+0". */
+  /** Path of the file that libfaketime reads; its content is for example "+0". */
   clock?: string;
   engine?: DockerCut;
   provider?: { server: ModelServer; answer: (request: { body: unknown }) => Behaviour };
@@ -112,7 +112,7 @@ function failingProvider(random: Random, { server, answer }: NonNullable<Surroun
   };
 }
 
-/** @returns the fault that follows from the random numbers, of those that these surroundings can have; undefined: kill -9. */
+/** @returns the fault chosen by the random numbers, among those that are possible here; undefined means kill -9. */
 export function chooseFault(random: Random, { calls, clock, engine, provider }: Surroundings): Fault | undefined {
   const ways: (() => Fault | undefined)[] = [() => undefined, () => suspension(random)];
   if (clock !== undefined) ways.push(() => clockJump(random, clock));

@@ -1,9 +1,9 @@
-/** What of a disturbed run is not as it should be, in words, so that one failure shows all of it. */
+/** Describes everything that is wrong with a disturbed run, so that one failure shows all of it. */
 import type { SkepEvent } from "../../core/events.ts";
 import type { Step } from "../../feature/runs/model.ts";
 import type { Disturbed } from "./lane.ts";
 
-/** What of a run must be the same however often the server died: its state and outputs, and those of its steps. */
+/** What must be the same however often the server died: the states and outputs of the run and its steps. */
 export function outcomeOf({ run, steps }: Pick<Disturbed, "run" | "steps">): string {
   const task = (text: string) => text.replaceAll(run.task_description, "TASK");
   const shown = ({ step_id, attempt, status, inputs, outputs, error }: Step) =>
@@ -12,7 +12,7 @@ export function outcomeOf({ run, steps }: Pick<Disturbed, "run" | "steps">): str
   return [task(JSON.stringify([run.status, run.outputs, run.error])), ...rows].join("\n");
 }
 
-/** @param expected outcome of the run that nothing disturbed. */
+/** @param expected outcome of the undisturbed run. */
 export function findings(disturbed: Disturbed, expected: string): string[] {
   const { lostWrites, leftProcesses, runsOfTask } = disturbed;
   const found = [...idFaults(disturbed), ...callFaults(disturbed), ...stepFaults(disturbed.log)];
@@ -24,7 +24,7 @@ export function findings(disturbed: Disturbed, expected: string): string[] {
   return found;
 }
 
-/** Ids grow by one, and the log holds what readers saw. */
+/** Event ids must increase by one, and the log must contain what readers saw. */
 function idFaults({ seen, log, from }: Disturbed): string[] {
   const found: string[] = [];
   for (const [at, { id }] of seen.entries()) {
@@ -46,7 +46,10 @@ interface Call {
   tool: unknown;
 }
 
-/** Every call was announced once, ended once, and ran at most once: exactly once unless it is called interrupted. */
+/**
+ * Every call must be announced once and end once. It must run at most once, and exactly once unless it is marked as
+ * interrupted.
+ */
 function callFaults({ log, journal }: Disturbed): string[] {
   const calls = new Map<string, Call>();
   const callOf = (key: string): Call => {
@@ -55,7 +58,7 @@ function callFaults({ log, journal }: Disturbed): string[] {
     return call;
   };
   for (const event of log) {
-    // An attempt after another one has its calls' numbers again, with a mark of its own.
+    // The calls of a later attempt have the same numbers, followed by a mark of the attempt.
     const [, label] = /^scripted_(\d+_\d+)/.exec(String(event.data["call_id"])) ?? [];
     const key = `${String(event.data["execution_id"])} ${label}`;
     if (event.kind === "tool_call_start") {
@@ -88,7 +91,7 @@ function faultsOf({ starts, ends, started, done, tool }: Call): string[] {
   return found;
 }
 
-/** Nothing that was announced as succeeded succeeds again. */
+/** What was announced as succeeded must not be announced again. */
 function stepFaults(log: readonly SkepEvent[]): string[] {
   const times = new Map<string, number>();
   for (const { kind, step_id, data } of log)
@@ -99,5 +102,5 @@ function stepFaults(log: readonly SkepEvent[]): string[] {
   return [...times].flatMap(([key, count]) => (count === 1 ? [] : [`${key} was announced ${count} times`]));
 }
 
-/** Calls that the kill caught at work. */
+/** Number of calls that the kill interrupted. */
 export const interruptedIn = ({ log }: Disturbed): number => log.filter(({ data }) => data["interrupted"]).length;

@@ -1,30 +1,36 @@
-/** kill -9 of a server at points of a run that an external agent works on: the points are events of the run, not times. */
+/**
+ * Kills a server (kill -9) while an external agent works on a run. The points are counted in events of the run, not in
+ * time.
+ */
 import type { DockerClient } from "../../adapter/docker.ts";
 import type { ReadFrame } from "../event-reader.ts";
 import { endedWords, type HarnessRig, isEnd, startHarnessRig } from "./harness-work.ts";
 
 interface HarnessReport {
-  /** Made before the time was over. */
+  /** Points that were reached before the time was over. */
   points: number;
-  /** Of the run that nobody disturbed. */
+  /** Events of the undisturbed run. */
   events: number;
-  /** Calls that had ended before a kill; of those, what was not there afterwards, and what was there twice. */
+  /**
+   * Calls that had ended before a kill (`ended`). Of those, results that were missing afterwards (`lost`) or existed
+   * twice (`repeated`).
+   */
   ended: number;
   lost: number;
   repeated: number;
-  /** Kills that met a call under way; of those, calls that were made again. */
+  /** Kills that hit a call under way (`underWay`), and calls that were then made again (`madeAgain`). */
   underWay: number;
   madeAgain: number;
   containers: number;
-  /** Runs that did not end as the undisturbed one. */
+  /** Runs that did not end like the undisturbed one. */
   faulty: number;
   faults: string[];
 }
 
 const WORDS = ["one", "two", "three"];
-/** Has no divisor in common with usual numbers of points. */
+/** Has no common divisor with usual numbers of points, so that multiples of it visit every point. */
 const STRIDE = 7;
-/** Texts go out in pieces as time has it; all others are what happened. */
+/** Texts are sent in pieces that depend on timing; all other events are always the same. */
 const isFixed = ({ event }: ReadFrame): boolean => event !== "agent_output" && event !== "agent_thinking";
 const idOf = ({ data }: ReadFrame): unknown => data["id"];
 
@@ -50,7 +56,8 @@ export async function harnessCampaign(
     report.events = (await rig.until(await rig.begin(), isEnd)).filter(isFixed).length;
     const over = performance.now() + minutes * 60_000;
     for (let point = 0; point < points && performance.now() < over; point++) {
-      // Spread over the run also where the time is over before all are made. The last event is the end.
+      // The points are spread over the run even if the time is over before all are reached. The last event is the run's
+      // end.
       const at = 1 + Math.floor((((point * STRIDE) % points) * (report.events - 1)) / points);
       const faults = await killAt(rig, at, report);
       if (faults.length > 0) report.faulty++;
@@ -68,7 +75,7 @@ export async function harnessCampaign(
   return report;
 }
 
-/** Ids of all runs that were killed. */
+/** Ids of all runs during which the server was killed. */
 const runs = new Set<string>();
 
 async function killAt(rig: HarnessRig, at: number, report: HarnessReport): Promise<string[]> {

@@ -1,4 +1,7 @@
-/** One scripted task for the built-in loop and for external agents: what each sends to the model for the same work. */
+/**
+ * Compares the built-in loop and external agents on one scripted task: how much each sends to the model for the same
+ * work.
+ */
 import { join } from "node:path";
 import type { DockerClient } from "../../adapter/docker.ts";
 import { membersOf, textIn } from "../../core/is-object.ts";
@@ -12,7 +15,10 @@ interface HarnessFigures {
   harness: string;
   calls: number;
   tools: number;
-  /** Tokens of all requests; of the first one with tools; and of these tools. Four characters are one. */
+  /**
+   * Estimated tokens of all requests, of the first request with tools, and of those tools. Four characters count as one
+   * token.
+   */
   sent: number;
   first: number;
   ofTools: number;
@@ -25,7 +31,7 @@ interface Words {
   read(name: string): FakeToolCall;
   edit(name: string, from: string, to: string): FakeToolCall;
 }
-/** What each calls its tools. */
+/** The names of each agent's tools. */
 const TOOLS: Record<string, Words> = {
   builtin: {
     run: (command) => ({ name: "bash", input: { command } }),
@@ -50,7 +56,7 @@ const TOOLS: Record<string, Words> = {
   },
 };
 
-/** Makes files, reads three in one reply, changes one, checks it, and completes. */
+/** Writes files, reads three of them in one reply, changes one, checks it, and completes. */
 function repliesBy({ run, read, edit }: Words): Step[] {
   const lines = Array.from({ length: 200 }, (_, n) => `line ${n} of a file that is read`).join("\\n");
   return [
@@ -77,7 +83,7 @@ export async function compareHarnesses(docker: DockerClient): Promise<HarnessFig
       metered.models.requests.length = 0;
       metered.models.answerBy(({ body }) => {
         const tools = toolNames(body);
-        // opencode asks for a title, without tools.
+        // opencode asks for a title in a request without tools.
         const step = tools.length === 0 ? undefined : steps[made++];
         const named = step?.map(({ name, input }, at) => ({
           id: `call_${made}_${at}`,
@@ -111,6 +117,6 @@ export async function compareHarnesses(docker: DockerClient): Promise<HarnessFig
   return all;
 }
 
-/** As a request of chat completions names them. */
+/** The names of the tools in a chat completions request. */
 const toolNames = (body: unknown): string[] =>
   recordsIn(membersOf(body)["tools"]).flatMap((tool) => textIn(tool["function"], "name") ?? []);

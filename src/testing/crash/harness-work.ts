@@ -1,6 +1,6 @@
 /**
- * A run of one step that a published external agent works on, three calls long, and what is true of it after its server was
- * killed: what had ended is there once, and what was under way may have happened.
+ * A run with one step of three calls, done by a published external agent. After its server was killed, what had ended
+ * must exist once; what was under way may have happened.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,14 +11,14 @@ import { framesOf, framesUntil, type ReadFrame } from "../event-reader.ts";
 import { harnessImage } from "../harness-image.ts";
 import { startServer, type TestServer } from "../server.ts";
 
-/** What each program calls to run a command. */
+/** The tool call with which each program runs a command. */
 const COMMANDS: Record<string, (line: string) => object> = {
   opencode: (line) => ({ tool: "bash", input: { command: line, description: "d" } }),
   codex: (line) => ({ tool: "exec_command", input: { cmd: line } }),
 };
 export const HARNESSES = Object.keys(COMMANDS);
 
-/** Transcript of the scripted model: three lines, the third said slowly. */
+/** Transcript of the scripted model: three lines, the third after a delay. */
 function scriptOf(harness: string): object {
   const write = (word: string) => COMMANDS[harness]!(`echo ${word} >> done.txt`);
   const complete = { tool_calls: [{ tool: "complete", input: { outputs: { summary: "all" }, summary: "done" } }] };
@@ -27,14 +27,14 @@ function scriptOf(harness: string): object {
     { text: "Second.", tool_calls: [write("two")] },
     { text: "Third, slowly.", delay_ms: 500, tool_calls: [write("three")] },
     complete,
-    // A server that is killed when this was said and not yet done is told it again.
+    // If the server is killed after `complete` was sent but before it was processed, the model is asked again.
     complete,
     complete,
   ];
   return { version: 1, steps: { work } };
 }
 
-/** What calls wrote that have ended well, as the events tell. */
+/** The words written by calls that have ended successfully, according to the events. */
 export function endedWords(frames: readonly ReadFrame[]): string[] {
   const all = frames.map(({ event, data }) => ({ event, text: JSON.stringify(data), data: membersOf(data["data"]) }));
   const ended = new Set(
@@ -51,18 +51,18 @@ export const isEnd = ({ event }: ReadFrame): boolean => /^run_(complete|failed|c
 
 export interface HarnessRig {
   server: TestServer;
-  /** Starts a run. @returns its id. */
+  /** Starts a run. @returns the run's id. */
   begin(): Promise<string>;
-  /** Events of a run from its first on, until one fits. */
+  /** The events of a run from the first to the first one that fits. */
   until(run: string, fits: (frame: ReadFrame) => boolean): Promise<ReadFrame[]>;
-  /** kill -9, and another server over the same folder. */
+  /** Kills the server (kill -9) and starts another one on the same folder. */
   kill(): Promise<void>;
-  /** Lines that its calls wrote. */
+  /** The lines that the run's calls wrote. */
   lines(run: string): Promise<string[]>;
   remove(): Promise<void>;
 }
 
-/** A server whose agent is driven by that program. */
+/** Starts a server with an agent that this program drives. */
 export async function startHarnessRig(docker: DockerClient, harness: string): Promise<HarnessRig> {
   const folder = temporaryFolder();
   const script = join(folder.path, "script.json");

@@ -1,16 +1,18 @@
-/** A model that holds every answer until it is told to give them, and counts who asked by the last `MARK-…` of a request. */
+/**
+ * A model that holds back every answer until it is told to give it. It counts requests by the last `MARK-…` in them.
+ */
 import { type Behaviour, createModelServer } from "../model-server.ts";
 
 export interface HeldModel {
   origin: string;
-  /** Requests with that mark since the last `forget`. */
+  /** Number of requests with that mark since the last `forget`. */
   count(mark: string): number;
-  /** Of them, those whose connection is open. */
+  /** How many of these requests still have an open connection. */
   open(mark: string): number;
   marks(): string[];
-  /** Answers what is held, and from now on at once. */
+  /** Answers the held requests, and from now on all others at once. */
   release(): void;
-  /** Counts from 0 again. */
+  /** Restarts the counts at 0. */
   forget(): void;
   stop(): Promise<void>;
 }

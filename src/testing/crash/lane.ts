@@ -1,6 +1,6 @@
 /**
- * One server that is killed again and again over one data folder. Each disturbance starts a run, kills the process
- * without warning at a chosen point, starts it again, and gives back what can be seen from outside.
+ * A server on one data folder that is killed again and again. Each disturbance starts a run, kills the process without
+ * warning at a chosen point, starts the server again, and returns what can be seen from outside.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -16,45 +16,45 @@ import { within } from "./within.ts";
 
 const isRunEnd = ({ kind }: SkepEvent): boolean => RUN_ENDS.some((end) => end.kind === kind);
 
-/** Where the server is disturbed: that many events of the run after its start, and a little later. */
+/** When the server is disturbed: after this many events of the run, plus a delay. */
 export interface CrashPoint {
   events: number;
   laterMs: number;
-  /** Without one it is killed, and starts again. */
+  /** The fault to cause; without one, the server is killed and started again. */
   fault?: Fault | undefined;
 }
 
 export interface Disturbed {
   run: Run;
   steps: Step[];
-  /** What readers saw before and after the kill, one after another. */
+  /** Events that readers saw before and after the kill, in order. */
   seen: SkepEvent[];
-  /** The same stretch, read again from the log at the end. */
+  /** The same events, read again from the log at the end. */
   log: SkepEvent[];
-  /** Id before the first of them. */
+  /** Id of the last event before them. */
   from: number;
   /** Lines of the run's journal. */
   journal: string[];
-  /** Writes that were answered before the kill and do not exist after it. */
+  /** Writes that were answered before the kill but do not exist after it. */
   lostWrites: string[];
-  /** Runs that answer to this point's task: one, however often it was asked for. */
+  /** Number of runs for this point's task. It must be one, however often the run was requested. */
   runsOfTask: number;
-  /** Programs of agents that were alive when all was done. */
+  /** Programs of agents that were still running when everything had ended. */
   leftProcesses: string[];
   acknowledged: number;
-  /** Calls or requests that failed under the fault. */
+  /** Calls or requests that failed because of the fault. */
   failed: number;
 }
 
 export interface Lane {
   readonly data: string;
-  /** The run without a disturbance, and how many events it has. */
+  /** Does the run without a disturbance. */
   undisturbed(): Promise<Disturbed>;
   disturb(point: CrashPoint): Promise<Disturbed>;
   remove(): Promise<void>;
 }
 
-/** Nothing where no command of the run has begun. */
+/** Reads the journal's lines; empty if no command of the run has begun. */
 function readJournal(path: string): string[] {
   return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : [];
 }
@@ -76,7 +76,7 @@ export function programsOf(data: string): string[] {
   });
 }
 
-/** @param prepare the server, before its first run. */
+/** @param prepare called with the server before its first run. */
 export async function openLane(
   run: CrashRun,
   env: Record<string, string>,
@@ -116,7 +116,7 @@ export async function openLane(
     const { status, body } = await create();
     if (status !== 201) throw new Error(`POST /v1/runs answered ${status}: ${JSON.stringify(body)}`);
     await within(lastHeard.promise, () => `${body.id} after ${JSON.stringify(crash)}\n${server.output()}`);
-    // Once the run has ended none of its programs is left: they are stopped before the end is written.
+    // A run's programs are stopped before its end is logged, so none may be left now.
     const answer = await look(body.id, task);
     reader.close();
     seen = [...seen, ...reader.events];
@@ -134,7 +134,7 @@ export async function openLane(
     };
   }
 
-  /** Starts the run and disturbs the server there. @returns what was seen of it until then, and how many calls failed. */
+  /** Starts the run and disturbs the server. @returns the events seen until then, and how many calls failed. */
   async function strikeAt(
     { events, laterMs, fault }: CrashPoint,
     from: number,
@@ -164,7 +164,7 @@ export async function openLane(
     return { seen: reader.events, failed };
   }
 
-  /** Writes secrets one after another, and keeps the names of those that were answered. */
+  /** Writes secrets one after another, and collects the names of those that were answered. */
   function keepWriting(task: string, writes: string[]): { stop(): void; done: Promise<void> } {
     let going = true;
     const write = async () => {
@@ -195,7 +195,7 @@ export async function openLane(
     return { run: one.body, steps: steps.body.items, runsOfTask };
   }
 
-  /** The log again, from the same start to the same end. */
+  /** Reads the log again, from the same start to the same end. */
   async function readLog(from: number, to: number): Promise<SkepEvent[]> {
     const done = Promise.withResolvers<void>();
     const reader = readEvents(server.url, from, ({ id }) => id >= to && done.resolve());

@@ -1,6 +1,6 @@
 /**
- * One database that outlives its processes: each life is the product without HTTP over it. The test plays the model:
- * agents wait until it says how they end. A crash leaves the rows as they are.
+ * A database that outlives its processes. Each life is the product, without HTTP, on this database. The test plays the
+ * model: agents wait until it says how they end. A crash leaves the rows as they are.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { createEventLog } from "../../store/event-log.ts";
 import { openStore, type Store } from "../../store/store.ts";
 
-/** A clock that only the test moves, both ways. */
+/** A clock that only the test moves, forwards or backwards. */
 interface HandClock extends Clock {
   move(ms: number): void;
 }
@@ -31,7 +31,7 @@ export function createHandClock(): HandClock {
   };
 }
 
-/** How long a life may take until every agent waits for the model. */
+/** How long a life may take until all agents wait for the model, in ms. */
 const PATIENCE_MS = 240_000;
 
 const SANDBOX = {
@@ -133,14 +133,14 @@ export async function openLives(pipelines: Record<string, string>) {
       die() {
         dead = true;
         asked.clear();
-        // Clears its timers; what it would still do ends at the dead store.
+        // Clear the timers. Whatever the old life still tries to do fails at its dead store.
         void house.stop();
         house.core.close();
       },
     };
   }
 
-  /** Agents that work and wait for the model, and nothing else to do. */
+  /** Whether every active agent waits for the model and there is nothing else to do. */
   const isQuiet = () =>
     life.services.sessions
       .liveExecutions()
@@ -158,13 +158,13 @@ export async function openLives(pipelines: Record<string, string>) {
       return life.services.sessions;
     },
     start: () => life.start(),
-    /** The process is gone from one moment to the next, and another starts. */
+    /** Ends the process without warning and starts another. */
     async crash() {
       life.die();
       life = await born();
       await life.start();
     },
-    /** As the engine's timer does each second. */
+    /** Does what the engine's timer does each second. */
     tick() {
       let isLeft = true;
       while (isLeft) {
@@ -174,9 +174,10 @@ export async function openLives(pipelines: Record<string, string>) {
         });
       }
     },
-    /** Waits until every agent waits for the model. */
+    /** Waits until all active agents wait for the model. */
     async settle() {
-      // By time, as a busy machine goes through thousands of turns while another thread reads one file.
+      // Limit the time, not the number of turns: on a busy machine thousands of turns pass while another thread reads
+      // one file.
       const until = performance.now() + PATIENCE_MS;
       while (performance.now() < until) {
         if (isQuiet()) return;
@@ -184,7 +185,7 @@ export async function openLives(pipelines: Record<string, string>) {
       }
       throw new Error(`never quiet: ${JSON.stringify(life.services.sessions.liveExecutions())}`);
     },
-    /** The model of that session calls `complete` with these outputs, or `fail`. */
+    /** Makes the session's model call `complete` with these outputs, or `fail`. */
     answer(sessionId: string, outputs: Record<string, unknown> | null) {
       const call =
         outputs === null
@@ -203,7 +204,7 @@ export async function openLives(pipelines: Record<string, string>) {
 const named = (pipelines: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(pipelines).map(([id, text]) => [`_pipelines/${id}.yml`, text]));
 
-/** Nothing is written through it once its process is dead. */
+/** A store that refuses to write once its process is dead. */
 const mortal = (store: Store, assertAlive: () => void): Store => ({
   ...store,
   write(change) {

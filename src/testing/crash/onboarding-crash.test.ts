@@ -1,4 +1,7 @@
-/** Onboarding and kill -9: whenever the server is killed, the onboarding continues where it was, and makes one project. */
+/**
+ * Onboarding and kill -9: whenever the server is killed, the onboarding continues where it was, and creates one
+ * project.
+ */
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,7 +13,7 @@ import { startServer, type TestServer } from "../server.ts";
 import { createRandom, seedFrom } from "./random.ts";
 
 const seed = seedFrom(process.env["CRASH_SEED"]);
-/** Kills until the server is left alone. */
+/** How often the server is killed before it is left alone. */
 const KILLS = Number(process.env["CRASH_LIVES"] ?? 12);
 const data = mkdtempSync(join(tmpdir(), "skep-onboarding-crash-"));
 afterAll(() => rmSync(data, { recursive: true, force: true }));
@@ -18,7 +21,7 @@ afterAll(() => rmSync(data, { recursive: true, force: true }));
 const get = async (server: TestServer, id: string) =>
   (await server.request<OnboardingDetail>("GET", `/v1/onboarding/sessions/${id}?limit=200`)).body;
 
-/** Waits until that many more events of the onboarding are there, or it is the person's turn. */
+/** Waits until the onboarding has that many more events, or it is the person's turn. */
 async function follow(server: TestServer, { session_id, reply }: OnboardingDetail, count: number): Promise<void> {
   const leave = new AbortController();
   const address = `${server.url}/v1/events/stream?session_id=${session_id}&after=${reply.last_event_id}`;
@@ -55,7 +58,7 @@ test(`an onboarding makes one project, with each phase once, however often the s
   }
   const end = await get(server, id);
   await server.stop();
-  // A campaign in which the onboarding was over before the first kills would prove little.
+  // A campaign in which the onboarding ended before the first kills would prove little.
   expect(kills).toBeGreaterThan(4);
   expect(end).toMatchObject({ status: "completed", phase: "done" });
   const said = end.messages.filter(({ role }) => role === "user").map(({ content }) => content);

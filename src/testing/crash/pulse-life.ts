@@ -1,7 +1,7 @@
 /**
- * One life of a server with a routine that is due every minute, on a clock that goes as fast as it can. Its parent kills
- * it without warning; the next life begins some minutes later, so that there is something to catch up.
- * Says each minute that begins. Arguments: data folder, and how many minutes it lives when nobody kills it.
+ * One life of a server with a routine that is due every minute, on a clock that runs as fast as it can. The parent
+ * process kills it without warning. The next life begins some minutes later, so that there is something to catch up on.
+ * Prints each minute that begins. Arguments: the data folder, and how many minutes it lives if nobody kills it.
  */
 import { openHouse } from "../../app.ts";
 import { systemClock } from "../../core/clock.ts";
@@ -45,7 +45,7 @@ for (let minute = 0; minute < Number(minutes); minute++) {
     });
   }
   now += MINUTE;
-  // Time waits for the agent, or it would run into its own limit.
+  // The clock waits for the agent, which would otherwise reach its time limit.
   do await Bun.sleep(1);
   while (live() >= AT_WORK);
 }

@@ -1,4 +1,4 @@
-/** Routines and kill -9: between the row of a tick and its work there is nothing that a crash could fall into. */
+/** Routines and kill -9: a crash between writing a tick's row and its work loses nothing. */
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -11,7 +11,10 @@ const LIVES = Number(process.env["CRASH_LIVES"] ?? 10);
 const data = mkdtempSync(join(tmpdir(), "skep-pulses-"));
 afterAll(() => rmSync(data, { recursive: true, force: true }));
 
-/** Lives until it is killed, so many ms after so many minutes of its own began, or to its end. @returns exit code. */
+/**
+ * Runs a life until it is killed, this many ms after that many of its own minutes began, or to its end. @returns the
+ * exit code.
+ */
 async function live(minutes: number, kill?: { minutes: number; laterMs: number }): Promise<number | null> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "pulse-life.ts"), data, String(minutes)], {
     stdout: "pipe",
@@ -53,7 +56,7 @@ test(`no minute of a routine is lost, and none is done twice, whenever the serve
   expect(sessions.map(({ id }) => id).sort()).toEqual(worked.map(({ session_id }) => session_id!).sort());
   expect(sessions.filter(({ executions }) => executions !== 1)).toEqual([]);
   expect(all("SELECT 1 FROM events WHERE kind = 'pulse_complete'")).toHaveLength(worked.length);
-  // A campaign that was never away, or never at work, would prove little.
+  // A campaign that was never down, or never at work, would prove little.
   expect(ticks.filter(({ status }) => status === "missed").length).toBeGreaterThan(LIVES);
   expect(worked.length).toBeGreaterThan(LIVES);
   db.close();

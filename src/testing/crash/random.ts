@@ -1,4 +1,4 @@
-/** Random numbers that can be repeated: the same seed gives the same numbers. */
+/** Reproducible random numbers: the same seed gives the same numbers. */
 export interface Random {
   /** A whole number from 0 to `most`. */
   upTo(most: number): number;
@@ -16,6 +16,6 @@ export function createRandom(seed: number): Random {
   return { upTo: (most) => Math.floor(next() * (most + 1)) };
 }
 
-/** CRASH_SEED, else a seed from the clock. */
+/** The seed in CRASH_SEED, else one from the clock. */
 export const seedFrom = (text: string | undefined): number =>
   text && /^\d{1,10}$/.test(text) ? Number(text) : Date.now() % 1_000_000_000;

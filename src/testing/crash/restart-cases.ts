@@ -1,6 +1,6 @@
 /**
- * What a server may leave unfinished: every column that says how far something is, with each of its words, and every kind
- * of background job. A word or a kind that is new does not compile, or fails the matrix, until it has its case here.
+ * What a server may leave unfinished: every column with a state, with each of its values, and every kind of background
+ * job. A new value or kind does not compile, or makes the matrix fail, until it has a case here.
  */
 import { newId } from "../../core/ids.ts";
 import type { JOB_STATES } from "../../core/jobs.ts";
@@ -19,15 +19,15 @@ import type { projectSetups } from "../../store/tables/setups.ts";
 import type { SwarmStatus, SwarmTaskStatus } from "../../store/tables/swarms.ts";
 
 /**
- * `open`: there when the server is stopped, and continued after the start. `passing`: as `open`, but it lasts no longer than
- * a transaction or a moment, so the matrix cannot hold it; campaigns of kills meet it. `end`: nothing is left to do.
+ * `open`: exists when the server stops, and is continued after the start. `passing`: like `open`, but lasts only for a
+ * transaction or a moment, so the matrix cannot hold it; the kill campaigns hit it. `end`: nothing is left to do.
  */
 type Case = "open" | "passing" | "end";
 type Words<Status extends string> = Readonly<Record<Status, Case>>;
 
 const ENDS = { succeeded: "end", failed: "end", cancelled: "end" } as const;
 
-/** By `table.column`. */
+/** Cases by `table.column`. */
 export const STATES = {
   "runs.status": { queued: "open", running: "open", waiting: "open", ...ENDS } satisfies Words<
     (typeof RUN_STATUSES)[number]
@@ -115,11 +115,11 @@ export const STATES = {
   "notification_deliveries.state": { queued: "open", sent: "end", failed: "end", cancelled: "end" } satisfies Words<
     typeof notificationDeliveries.$inferSelect.state
   >,
-  // Boards name their own; these are what runs move tasks through.
+  // Boards define their own statuses. These are the ones through which runs move tasks.
   "tasks.status": { in_progress: "open", review: "open", ready: "end", done: "end", failed: "end" },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Case>>>>;
 
-/** Columns of that name that say something else. */
+/** Columns named like a state that contain something else. */
 export const NO_STATES: readonly string[] = [
   "idempotency.status",
   "api_usage.status", // of HTTP
@@ -128,7 +128,7 @@ export const NO_STATES: readonly string[] = [
   "projects.status", // set by people
 ];
 
-/** Ids of things in the folder that jobs work on. */
+/** Ids of objects in the data folder that jobs work on. */
 export interface Places {
   project: string;
   run: string;
@@ -176,5 +176,5 @@ export const JOB_PAYLOADS: Readonly<Record<string, (at: Places) => object>> = {
   try_model: () => ({ model: "nobody/model", needle: false }),
 };
 
-/** Kinds that a restart ends: what they paid for is for a person to begin again. */
+/** Kinds of jobs that a restart ends: they cost money, so a person has to start them again. */
 export const JOBS_NOT_TAKEN_UP: readonly string[] = ["try_model"];

@@ -1,6 +1,6 @@
 /**
- * A server that is stopped or killed with everything unfinished that can be: it starts again, answers, and continues each
- * piece once. What can be unfinished is in `restart-cases.ts`.
+ * A server that is stopped or killed with everything possible unfinished: it starts again, answers, and continues each
+ * piece once. `restart-cases.ts` lists what can be unfinished.
  */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
@@ -19,9 +19,9 @@ afterAll(async () => {
   for (const one of clean.splice(0).reverse()) await one();
 });
 
-/** Work that the model holds: runs, chat, swarm, task, onboarding, routine, eval. */
+/** Work during which the model is held: runs, chat, swarm, task, onboarding, routine, eval. */
 const HELD = ["RUN", "CHAT", "SWARM-A", "TASK", "ONBOARD", "TICK", "EVAL"];
-/** One more waits for a command of its sandbox. */
+/** One more execution waits for a command in its sandbox. */
 const AT_ONCE = HELD.length + 1;
 const WAITS = ["LATER", "TICK2", "EVAL2"];
 
@@ -47,22 +47,22 @@ const sql = <T>(data: string, act: (db: Database.Database) => T): T => {
 
 interface Left {
   at: Places;
-  /** Runs that wait for an answer, and those that end by themselves. */
+  /** Runs that wait for an answer (`gates`), and those that end by themselves (`runs`). */
   gates: string[];
   runs: string[];
-  /** One of them, of which nothing has begun. */
+  /** A run of which nothing has begun. */
   later: string;
   chat: string;
   swarm: string;
-  /** Of two attempts, one after the other. */
+  /** An eval with two attempts, one after the other. */
   tried: string;
-  /** Waits until its work is merged. */
+  /** A task that waits until its work is merged. */
   reviewed: string;
 }
 
 type Send = (method: string, path: string, body: unknown) => Promise<Record<string, string>>;
 
-/** @returns calls that have to succeed. */
+/** @returns a function for calls that must succeed. */
 const sender =
   (server: TestServer): Send =>
   async (method, path, body) => {
@@ -71,7 +71,7 @@ const sender =
     return answer.body;
   };
 
-/** A model, an agent, pipelines, and a project whose tasks they do. @returns its id. */
+/** Creates a model, an agent, pipelines, and a project with tasks for them. @returns the project's id. */
 async function furnish(send: Send, model: HeldModel): Promise<string> {
   await send("PUT", "/v1/settings/providers/custom-held", {
     kind: "openai-compatible",
@@ -92,7 +92,7 @@ async function furnish(send: Send, model: HeldModel): Promise<string> {
   return id;
 }
 
-/** Makes one of everything, until all of it is as far as the cases say. */
+/** Creates one of everything, and waits until each is as far as its case says. */
 async function leaveUnfinished(server: TestServer, model: HeldModel): Promise<Left> {
   const send = sender(server);
   const project = await furnish(send, model);
@@ -142,7 +142,7 @@ async function leaveUnfinished(server: TestServer, model: HeldModel): Promise<Le
     sql(server.data, (db) => db.prepare("SELECT count(*) FROM tool_calls WHERE status = 'running'").pluck().get());
   await waitFor(() => running() === 1, "its command");
 
-  // The places are taken.
+  // All places are taken now.
   const later = await run("later");
   await send("POST", `/v1/pulse-routines/holder/${routines[1]}/trigger`, undefined);
   await post(`/v1/chat/sessions/${chat}/message`, { message: "MARK-CHAT2" });
@@ -165,7 +165,10 @@ async function leaveUnfinished(server: TestServer, model: HeldModel): Promise<Le
   return { at, gates, runs: [first, bash, later, tasked.run], later, chat, swarm, tried, reviewed: reviewed.id };
 }
 
-/** What takes other machines, or ends too soon: as rows, and every kind of job as one that waits and one under way. */
+/**
+ * Inserts rows for what needs other machines or ends too soon, and for every kind of job, once waiting and once
+ * running.
+ */
 function leaveRows(
   data: string,
   { project, run, attachment, document, delivery, notice, channel, ...rest }: Places,
@@ -286,7 +289,7 @@ test("every word of every state, and every kind of job, has a case", async () =>
   expect([...Object.keys(STATES), ...NO_STATES].sort()).toEqual(columns.sort());
 });
 
-/** `table.column=word` that no row has. */
+/** The cases, as `table.column=word`, for which there is no row. */
 const missing = (data: string): string[] =>
   sql(data, (db) =>
     Object.entries(STATES).flatMap(([place, words]) => {
@@ -317,9 +320,9 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
     const rows = sql(data, (db) => db.prepare("SELECT count(*) FROM executions").pluck().get());
     await before.stop(signal);
     leaveRows(data, left.at);
-    // A crash between the row of a run and its first step.
+    // Imitates a crash between the row of a run and its first step.
     sql(data, (db) => db.prepare("UPDATE runs SET status = 'queued' WHERE id = ?").run(left.later));
-    // A stop in order gives back what was at work: then there is nothing that runs.
+    // An orderly stop gives back what was running, so nothing has that state.
     if (signal === "SIGKILL") expect(missing(data)).toEqual([]);
     else expect(missing(data).filter((one) => !one.endsWith("=running"))).toEqual([]);
     await waitFor(() => HELD.every((mark) => model.open(mark) === 0), "the end of the calls");
@@ -332,7 +335,7 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
     expect(status).toMatchObject({ start_failures: [], standby: null });
     await waitFor(() => HELD.every((mark) => mark === "CHAT" || model.open(mark) === 1), "what was at work");
     expect(sql(data, (db) => db.prepare("SELECT count(*) FROM executions").pluck().get())).toBe(rows);
-    // Every job is taken up once: it has ended, or failed and is tried again later.
+    // Every job is continued once: it has ended, or it has failed and will be tried again later.
     const open = () =>
       sql(data, (db) =>
         db

@@ -1,6 +1,6 @@
 /**
- * The states of runs and steps under everything people, agents, clocks and crashes do to them, in any order, compared with
- * run-model.ts. A failure prints fast-check's seed and path.
+ * Compares the states of runs and steps with run-model.ts, under everything that people, agents, clocks and crashes do
+ * to them, in any order. A failure prints fast-check's seed and path.
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -13,7 +13,7 @@ interface Expected {
 }
 type Command = fc.AsyncCommand<Expected, Lives>;
 
-/** What can be seen of every run is what the model says. */
+/** Checks that the visible state of every run is what the model says. */
 async function compare(expected: Expected, lives: Lives): Promise<void> {
   await lives.settle();
   const { runs } = lives;
@@ -26,7 +26,7 @@ async function compare(expected: Expected, lives: Lives): Promise<void> {
   }
 }
 
-/** @param act does it to both; the real one first. */
+/** @param act does something to both the real runs and the model; the real ones first. */
 const command = (name: string, act: (expected: Expected, lives: Lives) => unknown): Command => ({
   check: () => true,
   async run(expected, lives) {
@@ -36,7 +36,7 @@ const command = (name: string, act: (expected: Expected, lives: Lives) => unknow
   toString: () => name,
 });
 
-/** Something done to one of the runs, if there is any. */
+/** Does something to one of the runs, if there are any. */
 const toRun = (name: string, index: number, act: (run: ExpectedRun, id: string, lives: Lives) => void): Command =>
   command(`${name}(${index})`, ({ runs }, lives) => {
     const chosen = [...runs][index % Math.max(1, runs.size)];
@@ -49,7 +49,7 @@ const create = command("create", ({ runs }, lives) => {
 });
 const crash = command("crash", async ({ runs }, lives) => {
   await lives.crash();
-  // A start looks at what is due.
+  // A start checks what is due.
   for (const run of runs.values()) run.tick(lives.clock.now());
 });
 const tick = command("tick", ({ runs }, lives) => {

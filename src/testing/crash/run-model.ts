@@ -1,4 +1,4 @@
-/** What runs of one pipeline should be, in forty lines: what run-model.test.ts compares with. */
+/** A small model of how runs of one pipeline should behave. run-model.test.ts compares the product with it. */
 export const PIPELINE = `
 id: three
 name: Three
@@ -29,7 +29,7 @@ export class ExpectedRun {
   status: "running" | "waiting" | "succeeded" | "failed" | "cancelled" = "running";
   steps: Record<StepName, Status> = { make: "running", ok: "pending", ship: "pending" };
   tries = 1;
-  /** When the question is no longer open, ms since the epoch. */
+  /** When the open question expires, in ms since the epoch. */
   deadline = 0;
 
   get ended(): boolean {

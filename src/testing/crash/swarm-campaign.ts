@@ -1,4 +1,6 @@
-/** Swarms of five tasks, of which one hands work on, and a server that is killed once in each at a random moment. */
+/**
+ * Runs swarms of five tasks, one of which delegates work. The server is killed once during each, at a random moment.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SkepEvent } from "../../core/events.ts";
@@ -10,11 +12,11 @@ import { crashRoom } from "./room.ts";
 import { within } from "./within.ts";
 
 interface SwarmPoint {
-  /** Events of the swarm after which the server died, and how much later. */
+  /** Number of the swarm's events before the kill, and the delay after them in ms. */
   events: number;
   laterMs: number;
   faults: string[];
-  /** Tasks that were at work, and that had succeeded, when it died. */
+  /** Number of tasks that were at work, and that had succeeded, at the kill. */
   atWork: number;
   done: number;
 }
@@ -37,11 +39,14 @@ const SWARM = {
     task("join", "noter", "left", "right", "hand"),
   ],
 };
-/** Events of a swarm that nothing disturbs. */
+/** Number of events of an undisturbed swarm. */
 const EVENTS = 2 * KEYS.length + 1;
 const LATER_MS = 60;
 
-/** Every command notes in the workspace when it begins and ends; the agent `hander` hands work on twice at once. */
+/**
+ * Writes the agents. Every command writes its start and end to the workspace; the agent `hander` delegates two pieces
+ * of work at once.
+ */
 function layOut(data: string): string {
   for (const id of ["noter", "hander"]) {
     mkdirSync(join(data, "agents", id), { recursive: true });
@@ -67,7 +72,7 @@ function layOut(data: string): string {
   return path;
 }
 
-/** @returns a report per point; the points follow from the seed. */
+/** @returns a report for each point. The points follow from the seed. */
 export async function swarmCampaign(options: {
   points: number;
   seed: number;
@@ -101,7 +106,7 @@ export async function swarmCampaign(options: {
   return reports;
 }
 
-/** Starts a swarm and kills the server after so many of its events. */
+/** Starts a swarm and kills the server after that many of its events. */
 async function killedAt(server: TestServer, after: number, { events, laterMs }: { events: number; laterMs: number }) {
   let id = "";
   let count = 0;
@@ -153,7 +158,7 @@ function faultsOf(events: readonly SkepEvent[], id: string, swarm: Swarm, tasks:
       [...KEYS].sort(),
     );
   expect("swarm_complete", of("swarm_complete").length, 1);
-  // Five tasks, what one of them handed on, and the two sessions that are swarms.
+  // Five tasks, the work that one of them delegated, and the two sessions that are swarms.
   expect("sessions that ended well", endsOf(events, "succeeded"), KEYS.length + 4);
   expect("sessions that did not", endsOf(events, undefined), KEYS.length + 4);
   const join = tasks.find(({ key }) => key === "join")?.output ?? "";

@@ -1,7 +1,7 @@
-/** Ends a campaign that hangs. On a machine that does other work one run can take minutes. */
+/** Ends a campaign that hangs. The limit is generous, because on a busy machine one run can take minutes. */
 const PATIENCE_MS = 240_000;
 
-/** @throws Error with `what` when the work is not done in that time. */
+/** @throws Error with `what` if the work takes too long. */
 export async function within<T>(work: Promise<T>, what: () => string): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {

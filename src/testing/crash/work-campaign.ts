@@ -1,6 +1,6 @@
 /**
- * A server that is killed while it imports tasks, gives them out, takes webhooks and merges a run, all at the same time.
- * Afterwards the callers ask again, as clients and code hosts do.
+ * A server that is killed while it imports tasks, assigns tasks, receives webhooks and merges a run, all at the same
+ * time. Afterwards the callers repeat their requests, as clients and code hosts do.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -17,10 +17,10 @@ import { createRandom } from "./random.ts";
 import { crashRoom } from "./room.ts";
 
 interface WorkPoint {
-  /** After what was asked for, in ms. */
+  /** Delay of the kill after the requests, in ms. */
   laterMs: number;
   faults: string[];
-  /** What was answered before the kill: of `import`, `claim`, `webhook`, `merge`. */
+  /** Which of `import`, `claim`, `webhook` and `merge` were answered before the kill. */
   answered: string[];
 }
 
@@ -37,7 +37,7 @@ interface Work {
   strategy: (typeof STRATEGIES)[number];
 }
 
-/** @returns a report per point; the points follow from the seed. */
+/** @returns a report for each point. The points follow from the seed. */
 export async function workCampaign(options: { points: number; seed: number }): Promise<WorkPoint[]> {
   const random = createRandom(options.seed);
   const data = mkdtempSync(join(crashRoom(), "skep-crash-"));
@@ -76,7 +76,9 @@ const until = (server: TestServer, query: string, fits: (data: Record<string, un
     fits(data),
   );
 
-/** A run that changed two files, twice the same line in one commit after another, and a task that can be claimed. */
+/**
+ * Prepares a run that changed two files, one line of them in two successive commits, and a task that can be claimed.
+ */
 async function prepared(server: TestServer, n: number): Promise<Pick<Work, "run" | "task">> {
   const id = `change-${n}`;
   const steps = [
@@ -134,7 +136,7 @@ function ask(server: TestServer, host: CodeHostFake, work: Work): Asked[] {
   ];
 }
 
-/** Everything is asked for again, and then is there once. */
+/** Repeats all requests. After that, everything must exist once. */
 async function faultsAfter(server: TestServer, host: CodeHostFake, work: Work, answered: string[]): Promise<string[]> {
   const { n, project, run, task, strategy } = work;
   const faults: string[] = [];
@@ -188,7 +190,7 @@ async function faultsAfter(server: TestServer, host: CodeHostFake, work: Work, a
   return faults;
 }
 
-/** Every job has ended. */
+/** Waits until every job has ended. */
 async function over(server: TestServer): Promise<void> {
   for (;;) {
     const { items } = (await server.request<{ items: Job[] }>("GET", "/v1/jobs?limit=200")).body;

@@ -1,7 +1,7 @@
 /**
- * A server that is killed again and again while it imports tasks, gives them out, takes webhooks and merges: whatever the
- * moment, what was answered holds, and what is asked for again is there once. A failure prints the seed; CRASH_SEED takes
- * it again, CRASH_POINTS changes how many points there are.
+ * A server that is killed again and again while it imports tasks, assigns tasks, receives webhooks and merges. Whenever
+ * that happens, what was answered remains, and what is requested again exists once. A failure prints the seed;
+ * CRASH_SEED repeats it, CRASH_POINTS sets the number of points.
  */
 import { describe, expect, test } from "bun:test";
 import { seedFrom } from "./random.ts";

@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser())("around the work", () => {
       await page.getByRole("combobox", { name: "Service" }).selectOption("espeak-ng");
       await page.getByText("answers", { exact: true }).waitFor();
       await page.getByLabel("Format").selectOption("wav");
-      // What was saved before may still be reported.
+      // An earlier save may still be reported.
       const saved = page.waitForResponse((answer) => answer.request().method() === "PUT");
       await page.getByRole("button", { name: "Save" }).click();
       await saved;
@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser())("around the work", () => {
     await search("reports as csv", /Export reports as CSV/, "Export reports as CSV");
     await search("cart do with a discount", /What does the cart do/, "What does the cart do with a discount?");
     await search("one writer", /One writer/, "One writer");
-    // A section of a document, by Enter: the document opens at it.
+    // Opens a section of a document with Enter: the document opens at that section.
     await page.keyboard.press("Control+k");
     await typeInto(page.getByPlaceholder("Where to"), "discount is taken off before the tax");
     await page.getByRole("option", { name: /Prices/ }).waitFor();

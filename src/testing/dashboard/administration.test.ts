@@ -1,4 +1,7 @@
-/** In a browser: a backup made, stopped, downloaded and deleted; a sign-on provider tried before it is kept; many things at once. */
+/**
+ * In a browser: a backup is made, stopped, downloaded and deleted; a sign-on provider is tried before it is saved; many
+ * items at once.
+ */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -143,7 +146,7 @@ describe.skipIf(!hasBrowser())("administration", () => {
     const editor = page.locator(".cm-content");
     await editor.click();
     await page.keyboard.press("Control+End");
-    /** The editor ignores a choice in the moment in which it renews its suggestions. */
+    /** Retries, because the editor ignores a choice at the moment when it renews its suggestions. */
     const choose = (name: RegExp, written: string) =>
       waitFor(async () => {
         const option = page.getByRole("option", { name });

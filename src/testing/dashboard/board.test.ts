@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser())("a board", () => {
     await column(page, "Ready").getByRole("article", { name: docs }).waitFor();
     // The card is shown there before the server has answered.
     await becomes(() => statusOf(docs), "ready");
-    // By keyboard: the card's menu.
+    // By keyboard: through the card's menu.
     await column(page, "Ready").getByRole("link", { name: docs }).focus();
     await page.keyboard.press("m");
     await page.getByRole("menuitem", { name: "To Review" }).click();
@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser())("a board", () => {
     const others = page.getByRole("list", { name: "Depends on" });
     await others.getByText("Quote names in every export").waitFor();
     await typeInto(page.getByRole("searchbox", { name: "Depends on" }), "manual how exports");
-    // Typed on without a look at the answer, as one who knows the title does.
+    // Typed without looking at the answer, as by a person who knows the title.
     await page.keyboard.press("Enter");
     await others.getByText("Say in the manual how exports quote").waitFor();
     await page.getByRole("button", { name: "Do not wait for Quote names in every export" }).click();
@@ -163,7 +163,7 @@ describe.skipIf(!hasBrowser())("a board", () => {
     const [box, next] = await Promise.all([backlog.boundingBox(), column(page, "Ready").boundingBox()]);
     expect(box!.width).toBeGreaterThan(PHONE.width * 0.8);
     expect(next!.x).toBeGreaterThanOrEqual(box!.x + box!.width);
-    // Enough of it to be seen, and to be pulled by a finger.
+    // Enough of it is visible to be seen and pulled with a finger.
     expect(PHONE.width - next!.x).toBeGreaterThanOrEqual(24);
     expect(await overflow()).toBeLessThanOrEqual(0);
     await close();

@@ -1,4 +1,7 @@
-/** A run that keeps a page busy: 40 steps, one whose log has 5,000 lines and grows, and over 50 events a second. */
+/**
+ * A run that keeps a page busy: 40 steps, one of them with a growing log of 5,000 lines, and more than 50 events a
+ * second.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -7,10 +10,10 @@ import { done } from "./script.ts";
 
 export const STEPS = 40;
 export const LOG_LINES = 5_000;
-/** Calls of a turn, turns: what their commands print is the log. */
+/** Number of calls per turn, and of turns. The output of their commands forms the log. */
 const CALLS = 10;
 const TURNS = 5;
-/** Steps that speak at once, each in some 16 events a second. */
+/** Steps that write at the same time, each with about 16 events a second. */
 const SPEAKERS = ["history", "one", "two", "three"];
 
 const words = (name: string): string =>
@@ -38,14 +41,14 @@ const SCRIPT = {
 };
 
 const speaker = (id: string) => ({ id, agent: "engineer", input: "Speak." });
-/** Commands one after another, so that steps end while others speak. */
+/** Commands that run one after another, so that steps end while others write. */
 const chain = Array.from({ length: STEPS - SPEAKERS.length }, (_, at) => ({
   id: `c${at}`,
   run: "sleep 1",
   ...(at === 0 ? {} : { needs: [`c${at - 1}`] }),
 }));
 
-/** Environment of a server that can play it. */
+/** Environment for a server that can play the run. */
 export function busyEnvironment(folder: string): Record<string, string> {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, "busy-script.json");
@@ -53,7 +56,7 @@ export function busyEnvironment(folder: string): Record<string, string> {
   return { DEMO_SCRIPT: path, ALLOW_HOST_SHELL: "true" };
 }
 
-/** Starts the run and waits until its history is whole and it speaks. @returns its id. */
+/** Starts the run and waits until its history is complete and it writes. @returns the run's id. */
 export async function startBusyRun(server: TestServer): Promise<string> {
   const steps = [...SPEAKERS.map(speaker), ...chain].map((step) => ({ needs: [], ...step }));
   const send = async (path: string, body: unknown) => {
@@ -72,7 +75,7 @@ export async function startBusyRun(server: TestServer): Promise<string> {
   return run;
 }
 
-/** Opens the step with the long log and unfolds all of it. */
+/** Opens the step with the long log and loads all of it. */
 export async function openLog(page: Page, base: string, run: string): Promise<void> {
   await page.goto(`${base}/runs/${run}?step=history`);
   const log = page.getByRole("log", { name: "Log of the step" });
@@ -80,19 +83,21 @@ export async function openLog(page: Page, base: string, run: string): Promise<vo
   await log.getByText("Part 0 of the history.").waitFor();
 }
 
-/** Notes in each frame whether the heading is there, by the page's own clock, which begins with the navigation. */
+/**
+ * A script that notes when the heading first appears, in ms since the start of the navigation by the page's own clock.
+ */
 export const NOTE_HEADING = `requestAnimationFrame(function look() {
   if (document.querySelector("main h1")?.getClientRects().length) window.headingAt = performance.now();
   else requestAnimationFrame(look);
 })`;
 
 interface Watched {
-  /** Ids of the events that reached the page, as they came. */
+  /** Ids of the events that reached the page, in order of arrival. */
   events: number[];
   seconds: number;
-  /** Tasks over 50 ms by the browser's own observer, ms each: waiting for a busy machine counts. */
+  /** Tasks over 50 ms according to the browser, in ms each. Waiting for a busy machine counts. */
   longTasks: number[];
-  /** The longest tasks of the page's main thread by processor time, ms: a busy machine changes little of it. */
+  /** The longest tasks of the page's main thread by processor time, in ms. A busy machine hardly changes them. */
   busiest: number[];
 }
 
@@ -100,7 +105,7 @@ interface TraceEvent {
   name: string;
   pid: number;
   tid: number;
-  /** Begin and length, µs, by the clock and by the thread's processor time. */
+  /** Start and duration in µs: by the clock (`ts`, `dur`), and the thread's processor time (`tdur`). */
   ts: number;
   dur?: number;
   tdur?: number;
@@ -110,9 +115,9 @@ interface TraceEvent {
 const CATEGORIES = ["toplevel", "devtools.timeline", "disabled-by-default-v8.compile", "__metadata"];
 
 /**
- * What only the test's debugger costs is not counted: its own messages, and V8's search for the lines of a script whenever
- * an error or a request is made, which it leaves out while no debugger listens.
- * @returns the longest tasks of the page's main thread while that is done, by processor time, ms.
+ * Measures the tasks of a page while `act` runs. The cost of the test's debugger is left out: its own messages, and
+ * V8's search for source lines at each error or request, which only happens while a debugger listens.
+ * @returns the longest tasks of the page's main thread by processor time, in ms.
  */
 export async function tasksOf(browser: Browser, page: Page, act: () => Promise<unknown>): Promise<number[]> {
   await browser.startTracing(page, { categories: CATEGORIES });
@@ -126,7 +131,7 @@ export async function tasksOf(browser: Browser, page: Page, act: () => Promise<u
   return busiestOf(traceEvents, new URL(page.url()).origin);
 }
 
-/** Notes events and tasks of a page until that many events have come. */
+/** Records events and tasks of a page until that many events have arrived. */
 export async function watch(browser: Browser, page: Page, count: number): Promise<Watched> {
   let seen: Omit<Watched, "busiest"> | undefined;
   const busiest = await tasksOf(browser, page, async () => {
@@ -156,7 +161,10 @@ async function seenBy(page: Page, count: number): Promise<Omit<Watched, "busiest
   )) as Omit<Watched, "busiest">;
 }
 
-/** @param origin of the page: the browser's own pages have tasks as well. Where no script of the page ran, all are counted. */
+/**
+ * @param origin origin of the page, because the browser's own pages have tasks as well. If no script of the page ran,
+ * all tasks count.
+ */
 function busiestOf(events: TraceEvent[], origin: string): number[] {
   const own = new Set(events.filter(({ args }) => args?.data?.url?.startsWith(origin)).map(({ pid }) => pid));
   const mains = new Set(

@@ -1,29 +1,35 @@
 /**
- * Presses what a page offers, each button once: something must follow, and what the server refuses must be said.
- * Nothing changes on the server: what the page sends to change something is answered here, with a refusal.
+ * Presses every button that a page offers once. Something must follow, and what the server refuses must be shown.
+ * Nothing changes on the server: requests for changes are answered in the page, with a refusal.
  */
 import type { Page } from "playwright-core";
 import type { Visitor } from "./visitor.ts";
 
-/** Detail of the problem that every change is answered with. */
+/** Detail of the problem with which every change is answered. */
 const REFUSAL = "Refused, to see whether the page says so.";
 
-/** How long a button may take to do something before a press that missed it is repeated, and then before it counts as dead. */
+/**
+ * How long a button may take to have an effect, in ms: before a missed press is repeated, and then before it counts as
+ * dead.
+ */
 const PATIENCE_MS = { first: 10_000, second: 20_000 };
 
-/** Presses of one page at most: what needs more has rows that are not recognized as such. */
+/** Most presses on one page. A page that exceeds it has rows that were not recognized as such. */
 const MOST_PRESSES = 150;
 
-/** Ways back in a row without a press: what needs more leads elsewhere by itself. */
+/**
+ * How often in a row the page may have to be opened again without a press. A page that exceeds it leads elsewhere by
+ * itself.
+ */
 const MOST_STRAYED = 3;
 
-/** Looks at what is aimed at, until it stands still; what moves for longer is pressed where it is. */
+/** How often the position of the target is checked until it stands still. After that it is pressed where it is. */
 const MOST_LOOKS = 20;
 
-/** The page on which the navigation is pressed as well. */
+/** The page on which the navigation is pressed, too. */
 const FRAMED = "/jobs";
 
-/** Installed before the page's own scripts: answers changes with the refusal and writes down what a press did. */
+/** Runs before the page's own scripts. It answers changes with the refusal and records the effects of a press. */
 const WATCH = `(() => {
   const buttons = { seen: null, wake: () => {}, refused: [], reached: false };
   window.buttons = buttons;
@@ -67,8 +73,8 @@ const WATCH = `(() => {
 })()`;
 
 /**
- * The next thing to press in what lies on top (menu, dialog or page), marked with `data-press`; what closes it comes last.
- * `rest` is how many more there are.
+ * Finds the next button on the topmost layer (menu, dialog or page) and marks it with `data-press`. Buttons that close
+ * the layer come last. `rest` is the number of buttons that remain.
  */
 const NEXT = (within: string, done: readonly string[]) => `(() => {
   const done = new Set(${JSON.stringify(done)});
@@ -103,8 +109,9 @@ const NEXT = (within: string, done: readonly string[]) => `(() => {
 })()`;
 
 /**
- * Fills what the form of what is marked needs, so that its button sends it; brings it into sight. From here on what
- * happens is the work of the press. @returns where to press, or what is in the way.
+ * Fills in what the marked button's form requires, so that the button sends it, and scrolls the button into sight. From
+ * here on, everything that happens counts as an effect of the press. @returns where to press, or what covers the
+ * button.
  */
 const AIM = `(async () => {
   const { buttons } = window;
@@ -150,7 +157,7 @@ const AIM = `(async () => {
   return { x, y, covered: hit && (one.contains(hit) || hit.closest("label")?.control === one) ? null : (hit?.outerHTML.slice(0, 80) ?? "the edge of the window") };
 })()`;
 
-/** What the press did first, or null where it did nothing for that long. */
+/** The first effect of the press, or null if there was none within `patience` ms. */
 const EFFECT = (patience: number) => `new Promise((done) => {
   const { buttons } = window;
   const end = () => done(buttons.seen);
@@ -173,36 +180,36 @@ interface Aim {
 
 interface Pressed {
   count: number;
-  /** Of them, those that sent something. */
+  /** How many of the presses sent something. */
   sent: number;
   /** What was wrong, with the page and the button. */
   found: string[];
 }
 
-/** Makes a visitor's pages ready to be pressed; before its first page is opened. */
+/** Prepares a visitor's pages for pressing. Call this before its first page is opened. */
 export const watchButtons = (page: Page) => page.addInitScript(WATCH);
 
 /**
- * Presses each button of the page that is open, those of the menus and dialogs that they open, too.
- * @param path address of the page, to come back to it.
- * @param done what was pressed already, on other views of the same page; grows.
+ * Presses each button of the open page, and of the menus and dialogs that they open.
+ * @param path address of the page, to return to it.
+ * @param done buttons that were pressed on other views of the same page; new ones are added.
  */
 export async function pressAll(visitor: Visitor, base: string, path: string, done: Set<string>): Promise<Pressed> {
   const { page } = visitor;
-  // What is around every page is pressed on one of them.
+  // The frame around every page is pressed only on one page.
   const within = path === FRAMED ? "body" : "main";
   const pressed: Pressed = { count: 0, sent: 0, found: [] };
-  /** Who opened what lies on top, the last one last. */
+  /** The buttons that opened the layers above the page, the topmost layer last. */
   const openers: { key: string; layer: string }[] = [];
   const next = async () => (await page.evaluate(NEXT(within, [...done]))) as Next;
-  /** What lay on top is done, and so is what opened it. */
+  /** Marks the button that opened the topmost layer as done. */
   const leave = () => {
     const opener = openers.pop();
     if (opener) done.add(opener.key);
     return opener !== undefined;
   };
   await visitor.settled();
-  /** Ways back since the last press. */
+  /** How often the page had to be opened again since the last press. */
   let strayed = 0;
   for (let { key, layer, rest } = await next(); pressed.count < MOST_PRESSES; { key, layer, rest } = await next()) {
     if (layer === "" && page.url() !== base + path) {
@@ -221,7 +228,7 @@ export async function pressAll(visitor: Visitor, base: string, path: string, don
       await page.keyboard.press("Escape");
       await visitor.settled();
       if (wasOpened) continue;
-      // Part of the address, as of a page with `?new=1`: what lies below has an address of its own.
+      // The layer belongs to the address, as with `?new=1`. The page below has an address of its own.
       if (page.url() !== base + path) return pressed;
       if (++strayed <= MOST_STRAYED && (await next()).layer !== layer) continue;
       pressed.found.push(`${path}: Escape does not close ${layer}`);
@@ -233,7 +240,7 @@ export async function pressAll(visitor: Visitor, base: string, path: string, don
       pressed.found.push(`${path}: ${key} is drawn anew all the time`);
       return pressed;
     }
-    // What an earlier press had opened came only now, and lies over it: that is pressed first.
+    // Something that an earlier press opened appeared only now and covers the button, so it is pressed first.
     if (aim.covered !== null && strayed < MOST_STRAYED && (await next()).layer !== layer) {
       strayed++;
       continue;
@@ -251,27 +258,28 @@ export async function pressAll(visitor: Visitor, base: string, path: string, don
   return pressed;
 }
 
-/** Presses what is marked, and adds what it did. */
+/** Presses the marked button and records its effect. */
 async function press(
   { page, settled }: Visitor,
   { x, y, covered }: Aim,
   name: string,
   pressed: Pressed,
 ): Promise<void> {
-  // What cannot be pressed is reported below: nothing follows from it.
+  // If the button cannot be pressed, no effect follows, and that is reported below.
   const click = () =>
     page
       .locator("[data-pressed]")
       .click({ timeout: PATIENCE_MS.second })
       .catch(() => {});
   if (covered === null) await page.mouse.click(x, y);
-  // What moved meanwhile, or lies below something, is pressed with more patience.
+  // A button that has moved, or is covered, is pressed with Playwright's own waiting.
   else await click();
   pressed.count++;
   if (!(await page.evaluate(EFFECT(PATIENCE_MS.first)))) {
-    // What is live may have moved away from below the mouse; a button that was reached and did nothing gets no second chance.
+    // Live content may have moved away below the mouse, so press again. A button that was reached and did nothing gets
+    // no second try.
     if (!(await page.evaluate("window.buttons.reached"))) await click();
-    // What the page loads for it may take long on a busy machine.
+    // On a busy machine, loading what the button opens may take long.
     await settled();
     if (!(await page.evaluate(EFFECT(PATIENCE_MS.second))))
       pressed.found.push(`nothing follows from ${name}${covered === null ? "" : `, below ${covered}`}`);

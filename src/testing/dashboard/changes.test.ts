@@ -12,7 +12,7 @@ import { withDashboard } from "./with-dashboard.ts";
 
 setDefaultTimeout(300_000);
 
-/** What a delivery of the code host leaves. */
+/** Stores what a delivery of the code host would leave. */
 function reviewOnHost(data: string, run: string): void {
   const db = new Database(join(data, "skep.db"));
   db.prepare(
@@ -36,7 +36,7 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     expect(await lock.getByText("lockfileVersion").count()).toBe(0);
     await lock.getByRole("button", { name: "Show it" }).click();
     await lock.getByText("lockfileVersion").waitFor();
-    // By keyboard: the first file, the second, read.
+    // By keyboard: the first file, the second file, mark as read.
     await page.keyboard.press("n");
     await page.keyboard.press("n");
     await page.keyboard.press("v");
@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     await page.keyboard.press("Control+Enter");
     await page.getByRole("textbox", { name: "Comment" }).waitFor({ state: "detached" });
     await cart.getByText("Start with a hundredth, not a float.").waitFor();
-    // Another who sees the run reads it, and a comment of theirs shows here without a reload.
+    // Another user who sees the run reads it. Their comment appears here without a reload.
     const path = `/v1/runs/${ids.changed}/comments`;
     const { items } = (await server.request<{ items: RunComment[] }>("GET", path)).body;
     expect(items).toMatchObject([{ path: "src/cart.ts", line: 6, side: "new", codehost_login: null }]);
@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     await page.locator("header").getByText("Succeeded").waitFor();
     await open(`/runs/${ids.changed}?tab=changes`);
     await page.getByRole("button", { name: "Send back", exact: true }).waitFor();
-    // What was sent stays where it was said, while the line says the same.
+    // A comment that was sent back stays at its line while the line is unchanged.
     await page.getByText("Sent to the agents").first().waitFor({ state: "attached" });
     await close();
     expect(faults).toEqual([]);
@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     const task = () => page.getByLabel("Task").inputValue();
     const work = "solve the conflicts in src/cart.ts";
     expect(await readUntil(task, (text) => text.includes(work))).toContain(work);
-    // A task may be long and may be private: it is in no address.
+    // A task may be long or private, so it is in no address.
     expect(page.url()).toBe(`${server.url}/runs/new?again=${ids.rival}`);
     await close();
     expect(faults.filter((fault) => !/409/.test(fault))).toEqual([]);

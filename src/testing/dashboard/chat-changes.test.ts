@@ -1,4 +1,4 @@
-/** What a chat changed in its project, in a browser: read, commented, sent back, merged. */
+/** What a chat changed in its project, in a browser: it is read, commented on, sent back and merged. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

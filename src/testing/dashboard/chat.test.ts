@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser())("chat", () => {
   test("a reload in the middle of a reply continues it, nothing lost or doubled; a draft is kept", async () => {
     const { server, browser } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
-    // Its answer takes nine seconds: on a busy machine it may be whole before the page is there again.
+    // The answer takes nine seconds. On a busy machine it may be complete before the page is there again.
     const id = await chatWith("reviewer");
     await open(`/chat/${id}`);
     await say(page, "three");
@@ -128,7 +128,7 @@ describe.skipIf(!hasBrowser())("chat", () => {
     const large = join(server.data, "workspaces", id, "large.bin");
     mkdirSync(dirname(large), { recursive: true });
     writeFileSync(large, "");
-    // More than a commit takes, and than is copied.
+    // The file is larger than a commit accepts, and than is copied.
     truncateSync(large, 101 * 1024 ** 2);
     await page.getByRole("menuitem", { name: "Fork the chat from here" }).click();
     await page.getByText("1 file could not be copied").waitFor();

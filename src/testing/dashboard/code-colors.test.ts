@@ -1,4 +1,4 @@
-/** Colors and changed words of lines, without a browser. */
+/** Colors and changed words of code lines, without a browser. */
 import { expect, test } from "bun:test";
 import { colorLine, colorLines, type Piece } from "../../web/ui/code/color.ts";
 import { languageOf } from "../../web/ui/code/languages.ts";
@@ -55,7 +55,7 @@ test("a file in no known language has no colors", () => {
   expect(languageOf("a.bin")).toBe(undefined);
 });
 
-/** Lines that a hostile file may hold. */
+/** Lines that a hostile file may contain. */
 const HOSTILE = [
   "a".repeat(100_000),
   "/*".repeat(20_000),

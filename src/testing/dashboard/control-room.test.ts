@@ -7,7 +7,7 @@ import { typeInto } from "./keyboard.ts";
 import { visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
-/** How far the last of the bars of days stands beyond the room of their link, px; evaluated in the page. */
+/** How many px the last bar of the days extends beyond its link; evaluated in the page. */
 const SPILL = `(() => {
   const bars = document.querySelector('[role="img"][aria-label^="Spend by day"]');
   const link = bars.closest("a");
@@ -17,7 +17,7 @@ const SPILL = `(() => {
 
 setDefaultTimeout(300_000);
 
-/** Height of a run's head at most, px, from the title's path to the facts. */
+/** Most height of a run's header, in px, from the path above the title to the facts. */
 const HEAD = 90;
 const ROOM = { width: 1280, height: 900 };
 
@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser())("the control room", () => {
     const about = page.getByRole("complementary", { name: "About the result" });
     await about.getByText("package-lock.json").waitFor();
     await about.getByRole("heading", { name: "Cost" }).waitFor();
-    // It says so for three seconds.
+    // The button says so for three seconds.
     const copied = page.getByRole("button", { name: "Copied", exact: true }).waitFor();
     await page.getByRole("button", { name: "Copy the link to this result" }).click();
     await copied;
@@ -146,7 +146,7 @@ describe.skipIf(!hasBrowser())("the control room", () => {
     const { server, browser, ids } = dashboard();
     const { page, open, close, faults } = await visit(browser, server.url);
     await open("/runs/new");
-    // In a new browser what was started last is proposed, on whatever device that was.
+    // In a new browser, the form proposes what was started last on any device.
     const newest = await server.request<{ items: { pipeline_id: string }[] }>("GET", "/v1/runs?limit=1");
     expect(await page.getByLabel("Pipeline").inputValue()).toBe(newest.body.items[0]!.pipeline_id);
     const main = page.getByRole("navigation", { name: "Main" });
@@ -186,14 +186,14 @@ describe.skipIf(!hasBrowser())("the control room", () => {
     const row = (table: string, name: string) =>
       page.getByRole("table", { name: table }).getByRole("row").filter({ hasText: name });
     await open("/agents");
-    // An agent may do several things; one is named.
+    // An agent may be doing several things; one is named.
     const now = row("Agents", "Engineer").getByRole("link", { name: /^Run every test/ });
     await now.waitFor();
     expect(await axe()).toEqual([]);
     await now.click();
     await page.waitForURL(/\/runs\/run_/);
     const begin = page.locator("main time[datetime^='20']").first();
-    // The list may still stand there, and go from under the mouse.
+    // The list may still be there, and disappear from under the mouse.
     await waitFor(async () => {
       await begin.hover();
       return /\d:\d\d:\d\d/.test((await begin.getAttribute("title")) ?? "");
@@ -224,7 +224,7 @@ describe.skipIf(!hasBrowser())("the control room", () => {
         await page.setViewportSize({ width, height: 800 });
         await settled();
         if ((await overflow()) > 0) wide.push(`${path} at ${width}`);
-        // What its panel cuts off does not make the page wider.
+        // What the panel cuts off does not make the page wider.
         const spill = path === "/" ? ((await page.evaluate(SPILL)) as number) : 0;
         if (!(spill <= 0.5)) wide.push(`the bars of days at ${width}, by ${spill}`);
       }
@@ -236,7 +236,7 @@ describe.skipIf(!hasBrowser())("the control room", () => {
 
   test("Home fits a screen: what needs a person, what runs and says, what broke; all of it is stopped from there", async () => {
     const { server, browser } = dashboard();
-    // Of its own: the command of an older one may be at its time limit by now.
+    // A new run, because the command of an older one may have reached its time limit by now.
     const begun = { pipeline_id: "long", task_description: "Run every test once more" };
     const { id } = (await server.request<{ id: string }>("POST", "/v1/runs", { body: begun })).body;
     const { page, open, close, axe, settled, faults } = await visit(browser, server.url, { viewport: ROOM });

@@ -1,4 +1,4 @@
-/** Whatever changes something over the API can be done on some page of the dashboard. */
+/** Everything that changes something over the API can also be done on a page of the dashboard. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -8,7 +8,7 @@ import { startServer, type TestServer } from "../server.ts";
 
 const WEB = resolve(import.meta.dir, "../../web");
 
-/** What no page has a control for, and why. */
+/** Operations for which no page has a control, and why. */
 const WITHOUT: Record<string, string> = {
   "POST /v1/phone-answers": "a button of an ntfy message calls it",
   "POST /v1/auth/refresh": "for programs with tokens; pages have a cookie",
@@ -54,7 +54,7 @@ test("every operation that changes something is called by a page, or is listed h
           .join("[a-z-]+")}`,
     ),
   );
-  /** `client.POST("/v1/…"`, or with a constant that holds the path. */
+  /** `client.POST("/v1/…"`, or with a constant for the path. */
   const called = (method: string, path: string) =>
     patterns.some((pattern) => new RegExp(`^${pattern}$`).test(`${method} ${path}`)) ||
     sources.some((text) => {
@@ -77,7 +77,7 @@ test("the command line that a page names is one of skep's", async () => {
   const files = [...new Glob("**/*.tsx").scanSync(WEB)];
   const lines = files.flatMap((file) => {
     const text = readFileSync(join(WEB, file), "utf8");
-    // As a whole attribute or a branch of one; what is filled in later is a word here.
+    // As a whole attribute or as a branch of one; variable parts count as a word.
     return [...text.matchAll(/(?:cli|line)=[^>]*?["'`](skep[^"'`\n$]*)/g)].map(([, line]) => ({ file, line: line! }));
   });
   expect(lines.length).toBeGreaterThan(40);
@@ -86,7 +86,7 @@ test("the command line that a page names is one of skep's", async () => {
     for (const word of line.trim().split(/\s+/).slice(1)) {
       const next: typeof program | undefined = command?.commands.find((one) => one.name() === word);
       if (next) command = next;
-      // An option, or what the command is given.
+      // The word is an option, or an argument of the command.
       else if (word.startsWith("--")) {
         if (!command?.options.some(({ long }) => long === word.split("=")[0])) return true;
       } else if (command === program) return true;

@@ -136,7 +136,7 @@ describe.skipIf(!hasBrowser())("history", () => {
     await page.getByText("It is being deleted. Jobs shows how far that is.").waitFor();
     await page.waitForURL(/\/chat$/);
     await close();
-    // The page of the chat may have asked for it once more before it was left.
+    // The chat's page may have requested it once more before it was left.
     expect(faults.filter((fault) => !/404/.test(fault))).toEqual([]);
   });
 

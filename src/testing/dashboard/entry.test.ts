@@ -1,4 +1,4 @@
-/** Getting in: the very first administrator, log-in with a second factor, an ended session, and what a user does not see. */
+/** Getting in: the first administrator, log-in with a second factor, an ended session, and what a user does not see. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     await page.getByRole("button", { name: "Log in" }).click();
   };
   const nameHere = async (page: Page) => (await focused(page)).name;
-  /** What was wrong with the focus on the way. */
+  /** @returns what was wrong with the focus on the way. */
   const logInByKeyboard = async (page: Page, email: string): Promise<string[]> => {
     await becomes(() => nameHere(page), "E-mail");
     await page.keyboard.type(email);
@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     await page.keyboard.press("Enter");
     return wrong;
   };
-  /** Statuses that a log-in page brings about and browsers write down. */
+  /** Faults without the statuses that a log-in page causes and browsers record. */
   const unexpected = (faults: string[]) =>
     faults.filter((fault) => !/40[13]|422|Opener-Policy|skep\.example\.test/.test(fault));
 
@@ -59,14 +59,14 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     await page.goto(server.url);
     await page.getByRole("heading", { name: "Welcome to Skep" }).waitFor();
     expect(await axe()).toEqual([]);
-    // By keyboard alone: the first field has the focus, and a wrong token is written over where it stands.
+    // By keyboard only: the first field has the focus, and a wrong token is overwritten in its place.
     await becomes(() => nameHere(page), "E-mail");
     await page.keyboard.type(ADMIN);
     const wrong = await pressTo(page, "Tab", "Password", 4);
     await page.keyboard.type(PASSWORD);
     wrong.push(...(await pressTo(page, "Tab", "Setup token", 4)));
     await page.keyboard.type("skst_wrong");
-    // A connection that was lost and is back leaves what was typed.
+    // A connection that is lost and restored leaves the typed text.
     const asked = page.waitForResponse((answer) => answer.url().endsWith("/v1/auth/me"));
     await page.context().setOffline(true);
     await page.context().setOffline(false);
@@ -120,7 +120,7 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
   test("a second factor is set up and asked for; an ended session asks again over the page, which keeps what was typed", async () => {
     const { page, close, open, axe, faults } = await visit(browser, server.url);
     const warning = page.getByText("This page came over plain http");
-    // The same server under a name that is not this machine's own.
+    // The same server under a name that does not belong to this machine.
     await page.route("http://skep.example.test/**", async (route) => {
       const { pathname, search } = new URL(route.request().url());
       await route.fulfill({ response: await route.fetch({ url: server.url + pathname + search }) });
@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     await page.context().clearCookies();
     await page.goto(server.url);
     await logIn(page, ADMIN);
-    // Pasted as an authenticator shows it, in two groups.
+    // Pasted in two groups, as an authenticator shows it.
     const shown = page.getByLabel("Code of your authenticator");
     await shown.focus();
     await steadyStep();
@@ -205,7 +205,8 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
       await open(path.replace(/:\w+/g, "any"));
       await page.getByRole("heading", { name: "Not found" }).waitFor();
     }
-    // Every other page as this user, with what is theirs: none asks for what only an administrator may see.
+    // Visits every other page as this user, with this user's data. No page may request what only an administrator may
+    // see.
     const asked = new Set<string>();
     page.on("response", (answer) => answer.status() === 403 && asked.add(`${page.url()}: ${answer.url()}`));
     const others = all.filter((one) => !admins.includes(one)).map(({ path }) => own[path] ?? path);
@@ -237,7 +238,7 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
   });
 });
 
-/** One of everything that has a page of its own, made by a user. @returns its address by the page's. */
+/** Creates one of everything that has its own page, as a user. @returns the addresses by page. */
 async function belongings(server: TestServer, { token }: Account): Promise<Record<string, string>> {
   const answered = async <T>(path: string, body: object) => {
     const answer = await server.request<T>("POST", path, { token, body });

@@ -41,7 +41,7 @@ const span = (agent_id: string, from: number, to: number | null) => ({
   started_at: second(from),
   finished_at: to === null ? null : second(to),
 });
-/** The second in which each began, by agent and row. */
+/** The second in which each span began, by agent and row. */
 const rowsOf = (spans: ReturnType<typeof span>[], least: number) =>
   lanesOf(spans, least).map(({ agent_id, rows }) => [
     agent_id,

@@ -1,4 +1,4 @@
-/** In a browser: the page of a broken agent or pipeline lists everything that is wrong in its file. */
+/** In a browser: the page of a broken agent or pipeline lists all problems of its file. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-/** How pages write times and lines for the terminal, and what a form proposes. */
+/** How pages format times and terminal commands, and what a form proposes. */
 import { expect, test } from "bun:test";
 import { ownBudget } from "../../web/page/runs/own-budget.ts";
 import { ago, agoInSentence, costText, duration, grouped, shellWord } from "../../web/ui/format.ts";
@@ -76,7 +76,7 @@ test("a name in a line for the terminal is one word of the shell", () => {
 });
 
 test("for another run a budget is proposed only where the pipeline has not set it and the user may give it", () => {
-  // What the run may cost, what its pipeline gives, whether an administrator asks; what is proposed.
+  // Each case: the run's budget, the pipeline's budget, whether an administrator asks, and the proposed budget.
   const cases: [number | null, number | null, boolean, number | null][] = [
     [null, null, false, null],
     [null, 2, true, null],

@@ -1,4 +1,4 @@
-/** The code graph in a browser: a symbol found, drawn among its neighbours and followed, the map and its list. */
+/** The code graph in a browser: a symbol is found, drawn among its neighbors and followed; the map and its list. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser())("the code graph", () => {
     await drawn.getByRole("link", { name: "total" }).waitFor();
     const [caller, focus, callee] = [await left("total Method"), await left("withTax"), await left("round")];
     expect([caller < focus, focus < callee]).toEqual([true, true]);
-    // By keyboard alone: the button beside the symbol opens what depends on it, too.
+    // By keyboard only: the button beside the symbol also opens what depends on it.
     await drawn.getByRole("button", { name: "Open total" }).focus();
     await page.keyboard.press("Enter");
     await drawn.getByRole("link", { name: /^main Function/ }).waitFor();

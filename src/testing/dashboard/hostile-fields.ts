@@ -1,6 +1,6 @@
 /**
- * Every field of the API's bodies into which a person or a program can write a text of its own, from the server's own
- * description, and those whose text no page can show, with the reason.
+ * All fields of the API's request bodies that take free text, from the server's own description. Also those whose text
+ * no page shows, with the reason.
  */
 interface Schema {
   $ref?: string;
@@ -21,7 +21,7 @@ export interface ApiDocument {
 }
 
 const DEPTH = 8;
-/** Texts that would be markup, with spaces and without: a pattern that takes neither keeps markup out by itself. */
+/** Markup, with and without spaces. A field whose pattern accepts neither keeps markup out by itself. */
 const MARKUP = ["x <b>y</b>", "<b>y</b>"];
 
 function* stringsOf(schema: Schema | undefined, at: string, document: ApiDocument, depth = 0): Generator<string> {
@@ -45,14 +45,14 @@ function* stringsOf(schema: Schema | undefined, at: string, document: ApiDocumen
   else if (more) yield* stringsOf(more, `${at}/*`, document, depth + 1);
 }
 
-/** `POST /v1/agents` and `PUT /v1/agents/{id}/config` fill the same things. */
+/** The kind of object that a path fills: `POST /v1/agents` and `PUT /v1/agents/{id}/config` fill the same one. */
 export const thingOf = (path: string): string =>
   path
     .replace(/^\/v1\//, "")
     .replace(/(\/\{[^}]+\}|\/config|\/import)$/g, "")
     .replace(/\/\{[^}]+\}$/, "");
 
-/** As `agents /description`: what is filled, and the member of the body. */
+/** The fields as `agents /description`: the kind of object, and the member of the body. */
 export function textFields(document: ApiDocument): string[] {
   const fields = new Set<string>();
   for (const [path, item] of Object.entries(document.paths))
@@ -62,7 +62,7 @@ export function textFields(document: ApiDocument): string[] {
   return [...fields].sort();
 }
 
-/** Fields that hold no text of one's own on any page, by what matches them; each reason must match some. */
+/** Patterns of fields whose text no page shows, with the reason. Each pattern must match a field. */
 export const NOT_SHOWN: [reason: string, fields: RegExp][] = [
   [
     "names a thing that must be there: any other name is refused",

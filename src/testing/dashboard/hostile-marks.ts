@@ -1,6 +1,9 @@
-/** Hostile texts, each with a mark of its own, by which a test sees where it came out again. */
+/** Hostile texts, each with a unique mark by which a test sees where the text appears. */
 
-/** Would run, load or lead elsewhere, were it taken for markup, an address or a template anywhere; short ones first. */
+/**
+ * Parts that would run, load something or navigate if they were taken for markup, an address or a template. Short ones
+ * come first.
+ */
 const PARTS = [
   "\u202e<b>",
   "&amp;&nbsp;&lt;b&gt;",
@@ -18,19 +21,19 @@ const PARTS = [
 
 export interface Hostile {
   max?: number;
-  /** Without spaces, for names that take none. */
+  /** Uses no spaces, for names that accept none. */
   tight?: boolean;
-  /** Without slashes and control characters, for a name of a file or a line. */
+  /** Uses no slashes and control characters, for the name of a file or a single line. */
   name?: boolean;
 }
 
 export function createMarks() {
-  /** What each mark stands in. */
+  /** The place in which each mark was put. */
   const places = new Map<string, string>();
   let made = 0;
   return {
     places,
-    /** A new text. @param place where it goes; a recorder names it where it is a field of the API. */
+    /** Creates a text. @param place where the text goes; for a field of the API, the sender fills in the place. */
     text(place = "", { max = 2_000, tight = false, name = false }: Hostile = {}): string {
       const mark = `hostile${made++}q`;
       places.set(mark, place);
@@ -47,5 +50,5 @@ export function createMarks() {
 }
 export type Marks = ReturnType<typeof createMarks>;
 
-/** Marks in a text. */
+/** The marks in a text. */
 export const marksIn = (text: string): string[] => text.match(/hostile\d+q/g) ?? [];

@@ -1,4 +1,4 @@
-/** Hostile text in what a team writes and in what it is connected to. */
+/** Hostile text in what a team writes, and in the services that it is connected to. */
 import { signed, WEBHOOK_SECRET } from "../code-host.ts";
 import type { Bad, HostileDeps, Send } from "./hostile-sender.ts";
 import { ended } from "./seed.ts";

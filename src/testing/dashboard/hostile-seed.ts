@@ -4,7 +4,7 @@ import { furnishConnections, furnishPapers } from "./hostile-papers.ts";
 import { type Bad, createSender, type HostileDeps, type Send } from "./hostile-sender.ts";
 import { ended } from "./seed.ts";
 
-/** @returns the pages that show it. */
+/** @returns the pages that show the hostile texts. */
 export async function furnishHostile(deps: HostileDeps): Promise<string[]> {
   const send = createSender(deps);
   const bad = (max?: number, more: Hostile = {}) => deps.marks.text("", { ...more, ...(max ? { max } : {}) });
@@ -122,7 +122,7 @@ async function furnishProject(send: Send, bad: Bad, { repository }: HostileDeps)
       return workspace.state !== "cloning";
     });
   await cloned(path);
-  // The check of an environment takes the place of the project's.
+  // An environment's check replaces that of the project, so use another project.
   const { id: other } = await send("POST", "/v1/projects", { name: "other", repository: repository.root });
   await cloned(`/v1/projects/${other}`);
   await send("PUT", `/v1/projects/${other}/environment`, {
@@ -164,7 +164,7 @@ async function furnishProject(send: Send, bad: Bad, { repository }: HostileDeps)
 }
 
 async function furnishRuns(send: Send, bad: Bad, project: { id: string; name: string }): Promise<string[]> {
-  // What looks like a template is one there, and refused; the hostile texts hold none.
+  // Text that looks like a template is treated as one and refused; the hostile texts contain none.
   const defaults = { model: "demo/scripted" };
   const step = (id: string) => ({ id, agent: "hostile", input: bad(), name: bad(200) });
   await send("POST", "/v1/pipelines", {

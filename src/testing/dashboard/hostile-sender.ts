@@ -1,4 +1,4 @@
-/** How hostile text is sent, with a note of each field that it went into. */
+/** Sends hostile texts and notes each field that they went into. */
 import type { CodeHostFake } from "../code-host.ts";
 import type { ModelServer } from "../model-server.ts";
 import type { TestServer } from "../server.ts";
@@ -16,7 +16,7 @@ export interface HostileDeps {
   repository: SourceTree;
 }
 
-/** Sends as the administrator, and writes down which field of the API each mark went into. */
+/** Sends as the administrator, and records into which field of the API each mark went. */
 export function createSender({ server, token, marks, document }: HostileDeps) {
   const routes = Object.keys(document.paths).map((path) => ({
     thing: thingOf(path),

@@ -1,10 +1,10 @@
-/** Hostile text that a model says and that a repository holds. */
+/** Hostile text in what a model says and in a repository. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Marks } from "./hostile-marks.ts";
 import { done, say } from "./script.ts";
 
-/** What models say. @returns the environment of a server whose models say it. */
+/** Hostile texts that models say. @returns the environment of a server with these models. */
 export function hostileModels(folder: string, { text }: Marks): Record<string, string> {
   const reply = {
     thinking: text("model: thinking"),
@@ -36,7 +36,7 @@ export function hostileModels(folder: string, { text }: Marks): Record<string, s
   return { ...allowed, DEMO_SCRIPT: path, ALLOW_HOST_SHELL: "true" };
 }
 
-/** What a repository holds. */
+/** The files of a hostile repository. */
 export function hostileRepository({ text }: Marks): Record<string, string> {
   const name = text("repository: name of a file", { name: true, max: 120 });
   return {

@@ -1,6 +1,6 @@
 /**
- * Hostile text through every place that a user, an agent, a repository or another server can fill (A19): on the page that
- * shows it, it is text. Which fields there are the server's own description says, so that none is forgotten.
+ * A19: hostile text in every place that a user, an agent, a repository or another server can fill. On the page that
+ * shows it, it must remain text. The server's own description lists the fields, so that none is forgotten.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -122,16 +122,16 @@ describe.skipIf(!hasBrowser())("hostile text", () => {
 interface Looked {
   text: string;
   fields: string;
-  /** Texts that hold characters which are not shown. */
+  /** Texts that contain invisible characters. */
   raw: string[];
-  /** Elements that no page of ours makes. */
+  /** Elements that none of our pages creates. */
   markup: string[];
   title: string;
 }
 
 const UNFOLD = `for (const one of document.querySelectorAll("main details:not([open]) > summary")) one.click()`;
 
-/** All that the page shows. */
+/** Collects everything that the page shows. */
 const LOOK = `(() => {
   const texts = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

@@ -1,4 +1,7 @@
-/** What people come for, with the clicks that it takes. Keys are not counted, nor a click into the field that is written in. */
+/**
+ * What people come for, with the number of clicks that it takes. Keys are not counted, nor clicks into a field to write
+ * in it.
+ */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { becomes } from "../attacks/waiting.ts";
@@ -9,7 +12,7 @@ import { withDashboard } from "./with-dashboard.ts";
 
 setDefaultTimeout(300_000);
 
-/** Counts the clicks of a mouse; those that a key makes have no detail. */
+/** Counts mouse clicks; clicks that a key causes have no detail. */
 const COUNT = `{
   const name = "clicks of this walk";
   addEventListener("click", (event) => {
@@ -68,7 +71,7 @@ describe.skipIf(!hasBrowser())("the main jobs", () => {
         .first()
         .waitFor();
     });
-    // This browser has chosen nothing yet: the form proposes what was started last, on whatever device.
+    // This browser has no choices yet, so the form proposes what was started last on any device.
     const newest = await server.request<{ items: { pipeline_id: string }[] }>("GET", "/v1/runs?limit=1");
     await job("start a run", "/", async () => {
       await page.getByRole("link", { name: "Start a run" }).first().click();
@@ -116,11 +119,11 @@ describe.skipIf(!hasBrowser())("the main jobs", () => {
       await page.waitForURL(/\/runs\/run_/);
     });
     await job("stop everything", "/", async () => {
-      // The command moves in the list as Home's button for it comes.
+      // The command moves in the list when Home's button for it appears.
       await button("Stop everything").first().waitFor();
       await page.keyboard.press("Control+k");
       await typeInto(page.getByPlaceholder("Where to"), "stop everything");
-      // Home has a button for it, so it is listed as done here and as done anywhere.
+      // Home has a button for it, so it may be listed both for this page and globally.
       await page.getByRole("option", { name: /Stop everything/ }).click();
       await page.getByRole("dialog").getByRole("button", { name: /^Stop/ }).click();
       await page.getByRole("dialog").waitFor({ state: "detached" });

@@ -1,4 +1,4 @@
-/** The link of an invitation in a browser, by keys: who is not logged in does that first, comes back, and joins. */
+/** An invitation link in a browser, by keyboard: people who are not logged in log in first, come back, and join. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { type Account, makeUser, PASSWORD, setupAdmin } from "../accounts.ts";
@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser())("the link of an invitation", () => {
     const before = faults.length;
     await page.goto(`${server.url}/join/${other["token"]}`);
     await page.getByText("This invitation was revoked. Ask who invited you for another.").waitFor();
-    // The browser writes down the refusal, and nothing else went wrong; before the log-in it wrote that of the question who asks.
+    // The browser records only the refusal; before the log-in, it recorded that of the request for the user.
     expect(faults.slice(before).filter((fault) => !fault.includes("409"))).toEqual([]);
     expect(faults.slice(0, before).filter((fault) => !fault.includes("401"))).toEqual([]);
     await close();

@@ -1,7 +1,7 @@
-/** The keyboard instead of a mouse: Tab from stop to stop, each of which must be seen. */
+/** Operates pages by keyboard: moves with Tab, and checks that each focused element is visible. */
 import type { Locator, Page } from "playwright-core";
 
-/** Where the focus is: its name, and what is wrong with it. */
+/** The name of the focused element, and what is wrong with it. */
 const FOCUS = `(() => {
   const here = document.activeElement;
   const name = (here.getAttribute("aria-label") ?? here.labels?.[0]?.textContent ?? here.textContent ?? "").trim();
@@ -18,7 +18,7 @@ const FOCUS = `(() => {
 
 export const focused = (page: Page) => page.evaluate(FOCUS) as Promise<{ name: string; faults: string[] }>;
 
-/** Presses a key until the focus is on what is called so. @returns what was wrong on the way. */
+/** Presses a key until the element with that name has the focus. @returns what was wrong on the way. */
 export async function pressTo(page: Page, key: string, name: string | RegExp, most = 80): Promise<string[]> {
   const faults: string[] = [];
   const passed: string[] = [];
@@ -33,8 +33,8 @@ export async function pressTo(page: Page, key: string, name: string | RegExp, mo
 }
 
 /**
- * Types over what a field holds, as a person does: the focus, the keys and what the page does at each of them count. Tests
- * may not set values from outside (`fill`): a field that takes no keys would pass.
+ * Replaces a field's content as a person does, so that focus, keys and the page's reactions are tested. Tests must not
+ * set values from outside (`fill`), because a field that accepts no keys would pass.
  */
 export async function typeInto(field: Locator, text: string): Promise<void> {
   const { keyboard } = field.page();
@@ -48,7 +48,7 @@ export async function typeInto(field: Locator, text: string): Promise<void> {
   }
 }
 
-/** Opens every folded group of the navigation, so that each of its links can be clicked. */
+/** Opens all folded groups of the navigation, so that each of its links can be clicked. */
 export async function unfoldNavigation(page: Page): Promise<void> {
   const navigation = page.getByRole("navigation", { name: "Main" });
   await navigation.getByRole("link", { name: "Home" }).waitFor();

@@ -1,10 +1,10 @@
-/** Rules of a page's layout that axe does not look at: how large what one can press is, and what moves. */
+/** Layout rules that axe does not check: the size of targets, and motion. */
 import type { Page } from "playwright-core";
 
 /**
- * What one can press and is smaller than `least` pixels, as WCAG 2.2 says (2.5.8): it may be smaller where a circle of
- * that size around its middle meets no other target, or in a sentence. The lines of a diff need 24 on a phone as well:
- * 44 would leave half of it to read. What is scrolled out of sight and not laid out is passed over.
+ * Finds targets smaller than `least` px, as WCAG 2.2 defines them (2.5.8). A target may be smaller if a circle of that
+ * size around its center meets no other target, or within a sentence. The lines of a diff need only 24 px on phones,
+ * too, because 44 would leave half of them on the screen. Elements that are out of sight and not laid out are skipped.
  */
 const SMALL = (least: number) => `(() => {
   const least = ${least};
@@ -38,10 +38,13 @@ const SMALL = (least: number) => `(() => {
   });
 })()`;
 
-/** @param least pixels: 24, on a phone 44. @returns each target that is too small, with its size and what is beside it. */
+/**
+ * @param least minimum size in px: 24, on a phone 44. @returns each target that is too small, with its size and its
+ * neighbor.
+ */
 export const smallTargets = (page: Page, least: number) => page.evaluate(SMALL(least)) as Promise<string[]>;
 
-/** @returns animations that go on although the reader asked for none. */
+/** @returns animations that are running although the reader asked for reduced motion. */
 export const motion = (page: Page) =>
   page.evaluate(`document.getAnimations()
     .filter(({ playState, effect }) => playState === "running" && effect.getComputedTiming().endTime > 1)

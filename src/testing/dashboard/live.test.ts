@@ -1,4 +1,4 @@
-/** Live pages under load and over what breaks: reloads, two tabs, a restart, no connection, an ended log-in. */
+/** Live pages under load and during faults: reloads, two tabs, a restart, no connection, an ended log-in. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,9 +14,9 @@ import { visit } from "./visitor.ts";
 
 setDefaultTimeout(300_000);
 
-/** By processor time, so that a busy machine does not decide; `scripts/bench dashboard` measures by the clock as well. */
+/** In processor time, so that a busy machine does not matter. `scripts/bench dashboard` also measures by the clock. */
 const LONG_TASK_MS = 50;
-/** Six seconds of the run, where the machine keeps up with it. */
+/** Six seconds of the run, if the machine keeps up with it. */
 const WATCHED_EVENTS = 300;
 
 describe.skipIf(!hasBrowser())("live pages", () => {
@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser())("live pages", () => {
     return context;
   };
   const log = (page: Page) => page.getByRole("log", { name: "Log of the step" });
-  /** Numbers of the words that the step says, as the page shows them. */
+  /** Numbers of the step's words, as the page shows them. */
   const spoken = async (page: Page, name: string): Promise<number[]> =>
     [...((await log(page).textContent()) ?? "").matchAll(new RegExp(`${name} says word (\\d+)[,.]`, "g"))].map(
       ([, at]) => Number(at),
@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser())("live pages", () => {
       .waitFor();
   };
 
-  /** Ids of what the server has emitted, from one to the other. */
+  /** Ids of the events that the server has emitted, from one to the other. */
   const emitted = async (first: number, last: number): Promise<number[]> => {
     const frames = framesOf<{ id: number }>(server, `/v1/events/stream?after=${first - 1}`);
     return (await framesUntil(frames, ({ data }) => data.id >= last)).map(({ data }) => data.id);
@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser())("live pages", () => {
     expect(faults).toEqual([]);
   });
 
-  // Early: an agent whose reply the restart broke off says it again from its first word.
+  // This comes early, because an agent whose reply the restart interrupts says it again from the start.
   test("the server is restarted while agents speak in a run and in a chat: the open pages lose and double no word", async () => {
     const context = await newContext();
     const [page, chat] = [await context.newPage(), await context.newPage()];
@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser())("live pages", () => {
     );
     await further(page, "one", before);
     isWhole(await spoken(page, "one"));
-    // What another page shows now is what the server holds: the open one shows the same, once.
+    // Another page now shows what the server has. The open page must show the same, once.
     const fresh = await context.newPage();
     await fresh.goto(`${server.url}/chat/${id}`);
     await fresh
@@ -169,7 +169,7 @@ describe.skipIf(!hasBrowser())("live pages", () => {
       const request = route.request();
       const what = `${request.method()} ${request.url()}`;
       if (request.method() !== "GET") sent.push(what);
-      // The page itself holds the script that looks after the others.
+      // The page itself contains the script that handles the others, so it is not dropped.
       if (request.isNavigationRequest() || /favicon/.test(what) || dropped.has(what)) return route.continue();
       dropped.add(what);
       return route.abort("connectionaborted");
@@ -207,7 +207,7 @@ describe.skipIf(!hasBrowser())("live pages", () => {
       await page.goto(`${server.url}/board`, { waitUntil: "commit" });
       await askedAgain.promise;
       if (missing !== entry) await page.getByText("This page could not be drawn").waitFor();
-      // Longer than a page waits before it loads again.
+      // Longer than a page waits before it reloads.
       await page.waitForTimeout(1_500);
       expect([missing, views]).toEqual([missing, missing === entry ? 2 : 1]);
       isGone = false;

@@ -1,4 +1,4 @@
-/** A branch of a run with many files, as an agent that changed a whole repository leaves it. */
+/** Adds many files to a run's branch, as an agent does that changes a whole repository. */
 import { join } from "node:path";
 
 /** Adds a commit with this many files to the run's branch. @param data the server's data folder. */

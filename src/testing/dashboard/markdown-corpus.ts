@@ -1,4 +1,6 @@
-/** Every construct of Markdown that the dashboard draws, and what would break a careless page; entities first. */
+/**
+ * Every Markdown construct that the dashboard renders, and texts that would break a careless page. Entities come first.
+ */
 
 const CONSTRUCTS: [name: string, text: string][] = [
   ["named entities", "Terms &amp; conditions&nbsp;&lt;b&gt; &copy; &frac12; &notanentity; &amp"],
@@ -23,6 +25,8 @@ const CONSTRUCTS: [name: string, text: string][] = [
   ["deep nesting", `${"> ".repeat(60)}deep\n\n${"*".repeat(80)}\n\n${"[".repeat(80)}`],
 ];
 
-/** @returns all of them as one text, with a mark before and after by which a test sees that it was drawn. */
+/**
+ * @returns all constructs as one text. A mark before and after it shows a test that the text was rendered completely.
+ */
 export const corpus = (mark: string): string =>
   [`Begin ${mark}`, ...CONSTRUCTS.map(([, text]) => text), "~~~", `End ${mark}`].join("\n\n");

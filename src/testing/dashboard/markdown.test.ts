@@ -1,4 +1,7 @@
-/** Foreign Markdown on every page that shows some: each construct is drawn, and what cannot be drawn is shown as it was written. */
+/**
+ * Outside Markdown on every page that shows some: each construct is rendered, and what cannot be rendered is shown as
+ * written.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +21,7 @@ describe.skipIf(!hasBrowser())("foreign Markdown", () => {
   const folder = mkdtempSync(join(tmpdir(), "skep-markdown-"));
   let [server, browser]: [TestServer?, Browser?] = [];
   let admin: Account;
-  /** Pages by what they show, each with the mark of the text that is on it. */
+  /** Addresses of the pages, by the mark in the text that they show. */
   const pages: Record<string, string> = {};
   beforeAll(async () => {
     const script = join(folder, "script.json");
@@ -58,7 +61,7 @@ describe.skipIf(!hasBrowser())("foreign Markdown", () => {
       expect(
         await page.locator("main").getByText("Terms & conditions\u00a0<b> © ½ &notanentity;").count(),
       ).toBeGreaterThan(0);
-      // A document is read section by section, and the headings of the text are some.
+      // A document is read section by section, and the text's headings are sections.
       if (mark !== "document") expect(await page.locator("main").getByText(`End ${mark}`).count()).toBeGreaterThan(0);
       expect(
         await page.locator("main img, main script, main a[href^='javascript' i], main a[href^='data' i]").count(),
@@ -83,7 +86,7 @@ describe.skipIf(!hasBrowser())("foreign Markdown", () => {
     const { page, open, close } = await visitAsAdmin();
     let isGone = true;
     await page.route(/assets\/markdown-.*\.js/, (route) => (isGone ? route.abort() : route.continue()));
-    // Without an answer to this one the page does not load itself again.
+    // Without an answer to this request, the page does not reload itself.
     await page.route("**/v1/status", (route) => (isGone ? route.abort() : route.continue()));
     const path = pages["task"];
     await open(path ?? "");
@@ -98,7 +101,7 @@ describe.skipIf(!hasBrowser())("foreign Markdown", () => {
   });
 });
 
-/** @returns the page of each text by its mark. */
+/** @returns the page of each text, by its mark. */
 async function furnish(server: TestServer, admin: Account, other: Account): Promise<Record<string, string>> {
   const send = async <T = { id: string }>(
     { token }: Account,

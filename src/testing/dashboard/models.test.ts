@@ -137,7 +137,7 @@ describe.skipIf(!hasBrowser())("models", () => {
     await dialog.getByRole("button", { name: "Ask for its window" }).click();
     await dialog.getByText(/which window it serves|serves 16,384/).waitFor();
     expect(await axe()).toEqual([]);
-    // What the trial found is kept; the address holds which model is open.
+    // The result of the trial is stored, and the address contains the open model.
     await page.reload();
     await dialog.getByText("no. It said: Blue.").waitFor();
     await close();

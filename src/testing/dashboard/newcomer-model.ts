@@ -1,9 +1,12 @@
-/** What a model says to the agents of a newcomer's first project: chosen by what it is asked, as a real one does. */
+/**
+ * What a model says to the agents of a newcomer's first project. The reply depends on the request, as with a real
+ * model.
+ */
 import { type Behaviour, type RecordedRequest, reply } from "../model-server.ts";
 import type { FakeReply } from "../model-wire.ts";
 import { SHOP } from "../source-tree.ts";
 
-/** In the price table, so that a run has a cost. */
+/** A model of the price table, so that a run has a cost. */
 export const MODEL = "gpt-5-mini";
 
 const complete = (outputs: Record<string, unknown>, summary: string): FakeReply => ({
@@ -14,7 +17,7 @@ const call = (text: string, name: string, input: Record<string, unknown>): FakeR
   toolCalls: [{ name, input }],
 });
 
-/** The shop's cart with a discount, as a float at first, and as it was asked for in a comment. */
+/** The shop's cart with a discount: first as a float, then as a comment asked for. */
 const cart = (field: string): string =>
   SHOP["src/cart.ts"]
     .replace("private prices: number[] = [];", `private prices: number[] = [];\n  ${field}`)
@@ -26,10 +29,10 @@ export const COMMENT = "Say it in per cent, not as a float.";
 const write = (field: string): FakeReply =>
   call("The discount belongs to the cart.", "write", { path: "src/cart.ts", content: cart(field) });
 
-/** Turns of a step, one after the other. */
+/** The turns of a step, in order. */
 type Turns = [FakeReply, ...FakeReply[]];
 
-/** By a sentence of the step's input. */
+/** Turns by a sentence in the step's input. */
 const STEPS: [sentence: string, turns: (asked: string) => Turns][] = [
   [
     "Turn this request into a goal",
@@ -77,10 +80,10 @@ const STEPS: [sentence: string, turns: (asked: string) => Turns][] = [
   ["Say in the manual", () => [complete({ summary: "The manual has a section on discounts." }, "Written.")]],
 ];
 
-/** What the example's steps give. */
+/** The outputs of the example's steps. */
 export const HELLO = { summary: "An empty folder.", file: "HELLO.md", verdict: "approved", feedback: "" };
 
-/** What was asked last, and how many tools were used since. */
+/** The last request, and how many tools were used since. */
 function turnOf(body: unknown): { asked: string; turn: number } {
   const { input = [] } = body as { input?: { role?: string; type?: string; content?: unknown }[] };
   const at = input.findLastIndex(({ role }) => role === "user");

@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
   };
   const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { name, level: 1 }).waitFor();
 
-  /** Three steps: an account, a model, the example. */
+  /** The three steps: an account, a model, the example. */
   async function setUp(page: Page): Promise<void> {
     await page.goto(server.url);
     await typeInto(page.getByLabel("E-mail"), ADMIN);
@@ -105,17 +105,20 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
     await page.getByText("Cloned", { exact: true }).waitFor();
   }
 
-  /** `feature` with its agents watched, the design approved, the code commented on and sent back, the second merged. */
+  /**
+   * Runs `feature`: watches its agents, approves the design, comments on the code, sends it back, and merges the second
+   * version.
+   */
   async function work(page: Page): Promise<void> {
     await page.getByRole("link", { name: "Start a run" }).first().click();
-    // Nobody has started a run of this project yet, and it has a repository.
+    // Nobody has started a run of this project yet, and the project has a repository.
     await becomes(() => page.getByLabel("Pipeline").inputValue(), "feature");
     await typeInto(page.getByLabel("Task"), "Let a cart have a discount");
     await press(page, "Start");
     await heading(page, "Let a cart have a discount");
     const steps = page.getByRole("list", { name: "Steps" });
     await steps.getByRole("button", { name: /Plan/ }).click();
-    // Its last words may stand beside the message that they became, for a moment.
+    // For a moment, the last words may be shown beside the message that they became.
     const said = page.getByRole("log", { name: "Log of the step" }).getByText("I look at the repository first.");
     await said.first().waitFor();
     const card = page.getByRole("article", { name: /^Approval/ });
@@ -242,7 +245,7 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
     await page.getByText(`Skep: ${server.url}/`).waitFor();
     await press(page, "Done");
     await page.getByRole("table", { name: "Users" }).getByText(COLLEAGUE).waitFor();
-    // The colleague, at a browser of their own.
+    // The colleague uses a separate browser.
     const { page: theirs, close, faults } = await visit(browser, server.url);
     await theirs.goto(server.url);
     await typeInto(theirs.getByLabel("E-mail"), COLLEAGUE);

@@ -1,4 +1,7 @@
-/** In a browser: what may repeat text from outside says so and why, and a person who has read it confirms it with one click. */
+/**
+ * In a browser: what may repeat text from outside is marked with the reason, and a person who has read it confirms it
+ * with one click.
+ */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -15,7 +18,7 @@ import { visit } from "./visitor.ts";
 setDefaultTimeout(300_000);
 
 const WHY = "It used fetch_url, which shows outside text.";
-/** Of an agent that reads a page, and then leaves something everywhere. The page need not be there. */
+/** Turns of an agent that reads a page and then writes to every place. The page need not exist. */
 const LEAVES = [
   say("I read the page.", "fetch_url", { url: "http://127.0.0.1:1/" }),
   say("A task.", "create_task", { title: "Round prices up", description: "As the page says." }),
@@ -63,7 +66,7 @@ describe.skipIf(!hasBrowser())("outside text", () => {
     await server?.remove();
     rmSync(folder, { recursive: true, force: true });
   });
-  /** Opens a page with a mark, moves the mouse to the button, clicks, and waits until the mark is gone for good. */
+  /** Opens a marked page, moves the mouse to the button, clicks, and waits until the mark has disappeared for good. */
   const confirmOn = async (path: string, why: string) => {
     const { page, open, close, settled, axe, faults } = await visit(browser!, server!.url);
     await open(path);

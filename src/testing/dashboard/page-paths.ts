@@ -1,4 +1,4 @@
-/** Addresses of the dashboard to look at: every page, with its views, over the data of `seed`. */
+/** The addresses of the dashboard that tests visit: every page with its views, on the data of `seed`. */
 import type { Seeded } from "./seed.ts";
 
 /** An address that no page has. */

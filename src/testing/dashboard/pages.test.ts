@@ -1,4 +1,7 @@
-/** Every page of the dashboard in a real browser: whole, accessible, within its policy, in light, in dark and on a phone. */
+/**
+ * Every page of the dashboard in a real browser: complete, accessible, within its policy, in light and dark themes and
+ * on a phone.
+ */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -10,21 +13,21 @@ import { MISSING, pathsOf } from "./page-paths.ts";
 import { PHONE, visit, WINDOW } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
-// A hundred pages, each looked at whole; a busy machine makes that slow, not wrong.
+// A hundred pages, each checked completely. A busy machine makes that slow, not wrong.
 setDefaultTimeout(1_200_000);
 
 /**
- * How a page is looked at once it is there, in the theme that it came in, in the other one, and on a phone; what is asked
- * of the later looks is what they can change.
+ * How each page is checked: in its first theme, in the other one, and on a phone. The later checks cover only what can
+ * differ.
  */
 const LOOKS = [
   { about: "all", size: WINDOW, target: 24 },
   { about: "theme", size: WINDOW, target: 24 },
   { about: "layout", size: PHONE, target: 44 },
 ] as const;
-/** The navigation around every page; the page that is open unfolds its own part of it. */
+/** The navigation around every page; the open page unfolds its own part of it. */
 const NAVIGATION = "nav[aria-label=Main]";
-/** Pages looked at side by side. */
+/** How many pages are checked in parallel. */
 const VISITORS = 3;
 
 const isMissing = (page: Page, selector: string): Promise<boolean> =>
@@ -37,7 +40,7 @@ const isMissing = (page: Page, selector: string): Promise<boolean> =>
       () => true,
     );
 
-/** Ids that stand among the words for people. Where they can be copied or looked up they may: in code, a branch, an error. */
+/** Ids in text for people. They may appear where they can be copied or looked up: in code, a branch, an error. */
 const rawIds = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {
     const found = [];
@@ -50,7 +53,7 @@ const rawIds = (page: Page): Promise<string[]> =>
     return found;
   })()`) as Promise<string[]>;
 
-/** What the navigation shows, and how it marks the page that is open. */
+/** What the navigation shows, and how it marks the open page. */
 const navigationOf = (page: Page): Promise<string> =>
   page.evaluate(`(() => {
     const navigation = document.querySelector("${NAVIGATION}");
@@ -65,33 +68,33 @@ describe.skipIf(!hasBrowser())("the dashboard", () => {
     const paths = pathsOf(ids);
     const streams = [`/runs/${ids.running}`, `/chat/${ids.chat}`, `/onboarding/${ids.onboarding}`];
     const found: string[] = [];
-    /** Looks at which the navigation was a part, by what it showed. */
+    /** Checks that included the navigation, by what it showed. */
     const seen = new Set<string>();
     const look = async () => {
       const visitor = await visit(browser, server.url, { hasTouch: true, reducedMotion: "reduce" });
       const { page } = visitor;
-      // None of the paths below, so that each of them is a way from another page.
+      // A page that is not among the paths below, so that each of them is reached from another page.
       await visitor.open("/agents/scribe");
       let scheme: "light" | "dark" = "light";
       for (let path = paths.shift(); path !== undefined; path = paths.shift()) {
         await page.evaluate("document.activeElement.blur()");
         await visitor.go(path);
-        // A dialog that opens with its page has the focus itself, as has the first field of a form that is a page.
+        // A dialog that opens with its page takes the focus itself, as does the first field of a form page.
         const takesFocus = path !== "/runs/new" && !path.includes("?");
         if (takesFocus && (await isMissing(page, "main h1:focus"))) found.push(`${path} leaves the focus elsewhere`);
         found.push(...(await rawIds(page)).map((one) => `${path} shows an id: ${one}`));
         if (streams.includes(path) && (await isMissing(page, "main [role=log]"))) found.push(`${path} has no log`);
         for (const { about, size, target } of LOOKS) {
-          // Changing the theme repaints the whole page, so the next page starts in the theme that this one ended in.
+          // Changing the theme repaints the whole page, so the next page starts in the theme in which this one ended.
           if (about === "theme") scheme = scheme === "light" ? "dark" : "light";
           const name = about === "layout" ? "on a phone" : scheme;
           await page.emulateMedia({ colorScheme: scheme });
           await page.setViewportSize(size);
-          // A busy browser takes a frame to lay the page out for its new size, or to paint it in its new colours.
+          // A busy browser needs a frame to lay out the page for its new size, or to paint it in its new colors.
           await visitor.settled();
           const wide = await visitor.overflow();
           if (wide > 0) found.push(`${path} ${name} is ${wide} px too wide`);
-          // The navigation is half of what most pages hold: axe looks at it once for each state.
+          // The navigation makes up half of most pages, so axe checks it only once for each state.
           const navigation = `${name}: ${await navigationOf(page)}`;
           const without = seen.has(navigation) ? NAVIGATION : undefined;
           seen.add(navigation);
@@ -103,7 +106,7 @@ describe.skipIf(!hasBrowser())("the dashboard", () => {
         await page.setViewportSize(WINDOW);
       }
       await visitor.close();
-      // A page that asks for what does not exist gets a 404, which browsers write down; an invitation that is over, a 409.
+      // A request for something missing gets a 404, which browsers record; one for an expired invitation a 409.
       found.push(...visitor.faults.filter((fault) => !/50[0-9]|404|^\/join\/.*409/.test(fault)));
     };
     await Promise.all(Array.from({ length: VISITORS }, look));
@@ -113,8 +116,8 @@ describe.skipIf(!hasBrowser())("the dashboard", () => {
   test("every page is loaded by its address; every button does something, and says so when the server refuses", async () => {
     const { server, browser, ids } = dashboard();
     const paths = pathsOf(ids);
-    // A page on which work goes on is given buttons that do nothing: they must be found. What the work draws in the very
-    // moment of a press counts as the press's, so one alone may be missed.
+    // A page with ongoing work gets buttons that do nothing; they must be found. What the work renders at the moment of
+    // a press counts as the press's effect, so one of them may be missed.
     const running = `/runs/${ids.running}`;
     const dead = ["Not wired", "Leads nowhere", "Does nothing"];
     const done: Record<string, Set<string>> = {};
@@ -125,10 +128,10 @@ describe.skipIf(!hasBrowser())("the dashboard", () => {
       const visitor = await visit(browser, server.url, { reducedMotion: "reduce" });
       await watchButtons(visitor.page);
       for (let path = paths.shift(); path !== undefined; path = paths.shift()) {
-        // Things of one kind have one page.
+        // Pages of the same kind of object count as one page.
         const name = new URL(path, server.url).pathname.replace(/[a-z]+_[a-z0-9]{26}/, ":id");
         done[name] ??= new Set();
-        // Loaded by its address, as a bookmark is; the pages above are reached from each other.
+        // Loaded by address, like a bookmark; the pages above are reached from each other.
         await visitor.open(path);
         const heading = await visitor.page.locator("main h1").first().textContent();
         if ((heading === "Not found") !== (path === MISSING)) found.push(`${path} loads "${heading}"`);
@@ -164,7 +167,7 @@ describe.skipIf(!hasBrowser())("the dashboard", () => {
     await page.addInitScript(`Object.defineProperty(navigator, "clipboard", { value: undefined });
       addEventListener("copy", ({ clipboardData }) => { window.copied = clipboardData.getData("text/plain"); });`);
     await open("/runs");
-    // It says so for a second and a half.
+    // The button says so for a second and a half.
     const copied = page.getByRole("button", { name: "Copied" }).waitFor();
     await page.locator("main").getByRole("button", { name: "Copy the command" }).click();
     await copied;

@@ -1,4 +1,4 @@
-/** In a browser: a bot is connected and a chat linked to it, and this device gets what the server pushes. */
+/** In a browser: a bot is connected, a chat is linked to it, and this device receives what the server pushes. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { hasBrowser, openBrowser } from "../browser.ts";
@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser())("answers from the phone", () => {
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     const table = page.getByRole("table", { name: "Messengers" });
     await table.getByText("home", { exact: true }).waitFor();
-    // What is written before the bot is connected is not meant for it.
+    // Messages that were written before the bot was connected are not meant for it.
     for (let state: unknown; state !== "connected"; await Bun.sleep(20)) {
       const { items } = (await server.request<{ items: { state: string }[] }>("GET", "/v1/messengers")).body;
       state = items[0]?.state;
@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser())("answers from the phone", () => {
 
   test("this device is notified: what is pushed is shown by the worker, and opens the page of the question", async () => {
     const { page, close, open, faults } = await visit(browser, server.url, { permissions: ["notifications"] });
-    // No push service is reached from here: the browser's own would give such a subscription.
+    // No push service can be reached here. The browser's own service would return such a subscription.
     const { url, p256dh, auth } = subscription;
     await page.addInitScript(
       `PushManager.prototype.subscribe = async () => ({ toJSON: () => (${JSON.stringify({ endpoint: url, keys: { p256dh, auth } })}) });`,
@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser())("answers from the phone", () => {
     await server.request("POST", `/v1/notification-channels/${channel?.id}/test`);
     const { said } = await service.next();
     const pushed = JSON.stringify({ ...said, path: "/inbox" });
-    // What the worker asks the browser for is kept: whether a notification is drawn here is not its doing.
+    // Records what the worker asks the browser for. Whether a notification is displayed here is not up to the worker.
     const opened = await worker!.evaluate(`(async () => {
       const shown = [];
       const opened = [];

@@ -1,4 +1,4 @@
-/** What the pipeline editor suggests, from the very schema that the server answers. */
+/** What the pipeline editor suggests, from the schema that the server returns. */
 import { expect, test } from "bun:test";
 import { pipelineJsonSchema } from "../../engine/pipeline/definition.ts";
 import { keysOf, pathAt, type Schema, schemasAt, valuesOf } from "../../web/page/pipelines/complete.ts";

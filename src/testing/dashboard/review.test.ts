@@ -12,7 +12,7 @@ import { withDashboard } from "./with-dashboard.ts";
 setDefaultTimeout(300_000);
 
 const FILES = 2_000;
-/** Widths at which no page may scroll sideways. */
+/** Window widths at which no page may scroll sideways. */
 const WIDTHS = [360, 768, 1280];
 
 describe.skipIf(!hasBrowser())("a review", () => {
@@ -21,7 +21,7 @@ describe.skipIf(!hasBrowser())("a review", () => {
     const { server, ids } = dashboard();
     commitManyFiles(server.data, ids.project, ids.rival, FILES);
   });
-  /** As it is drawn at every width, without a rule of accessibility broken at the widest. */
+  /** Checks the page at every width, and the accessibility rules at the widest. */
   async function expectSound({ page, overflow, axe, settled }: Visitor): Promise<void> {
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 800 });
@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser())("a review", () => {
     await open(`/runs/${ids.changed}?tab=changes&view=split`);
     const cart = page.getByRole("region", { name: "src/cart.ts" });
     await cart.locator(".tok-keyword", { hasText: "class" }).first().waitFor();
-    // The word alone is marked, on the side where it is new.
+    // Only the changed word is marked, on the side where it is new.
     const marked = cart.locator("[data-side='1'] .bg-ok-mark");
     await marked.first().waitFor();
     expect((await marked.first().textContent())?.trim()).toBe("readonly");
@@ -46,7 +46,8 @@ describe.skipIf(!hasBrowser())("a review", () => {
     await added.locator("[data-code]").first().waitFor();
     expect(await added.locator("[data-side]").count()).toBe(0);
     await expectSound(visitor);
-    // A line that was scrolled to stays where it is: a press aims at it. The window is low, so that most is out of sight.
+    // A line that was scrolled to stays in place, because a press aims at it. The window is low, so that most lines are
+    // out of sight.
     await page.setViewportSize({ width: 1280, height: 150 });
     const moved = await page.evaluate(`(async () => {
       const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
@@ -63,7 +64,7 @@ describe.skipIf(!hasBrowser())("a review", () => {
       return moved;
     })()`);
     expect(moved).toEqual([]);
-    // The view that was chosen is that of every run.
+    // The chosen view applies to every run.
     await page.setViewportSize(WINDOW);
     await open(`/runs/${ids.changed}?tab=changes`);
     await page.getByRole("button", { name: "Unified" }).click();
@@ -79,7 +80,7 @@ describe.skipIf(!hasBrowser())("a review", () => {
     const { server, browser, ids } = dashboard();
     const visitor = await visit(browser, server.url);
     const { page, close, faults } = visitor;
-    // The names of all files come after the first files with their lines.
+    // The names of all files arrive after the first files with their lines.
     const held = Promise.withResolvers<void>();
     await page.route("**/diff/files*", (route) => held.promise.then(() => route.continue()));
     await page.goto(`${server.url}/runs/${ids.rival}?tab=changes`);
@@ -89,7 +90,7 @@ describe.skipIf(!hasBrowser())("a review", () => {
     expect(await tree.getByRole("treeitem").count()).toBe(0);
     held.resolve();
     await tree.getByRole("treeitem").first().waitFor();
-    // Only what is in sight is drawn.
+    // Only what is in sight is rendered.
     expect(await tree.getByRole("treeitem").count()).toBeLessThan(100);
     const end = page.getByRole("treeitem", { name: /cart\.ts/ });
     await tree.getByRole("treeitem").first().focus();
@@ -104,7 +105,7 @@ describe.skipIf(!hasBrowser())("a review", () => {
     await tree.getByRole("treeitem", { name: /file1987/ }).click();
     const one = page.getByRole("region", { name: "packages/part7/src/file1987.ts" });
     await one.getByText("export const value1987 = 1987;").waitFor();
-    // Focus is in no field: the key leads to the next file of the list.
+    // No field has the focus, so the key leads to the next file in the list.
     await one.locator("[data-row]").focus();
     await page.keyboard.press("n");
     await page.getByText(/^File [\d,]+ of 2,001$/).waitFor();
@@ -135,7 +136,7 @@ describe.skipIf(!hasBrowser())("a review", () => {
     await cart.getByRole("button", { name: "Reply" }).click();
     const field = page.getByRole("textbox", { name: "Comment" });
     await typeInto(field, "Thanks. Then name it so.");
-    // The mouse marks the text and lets go far outside of the field.
+    // The mouse selects text and is released far outside of the field.
     const box = await field.boundingBox();
     if (!box) throw new Error("the field is not drawn");
     await page.mouse.move(box.x + 120, box.y + 14);
@@ -220,7 +221,7 @@ describe.skipIf(!hasBrowser())("a review", () => {
     await page.getByLabel("About").selectOption("pipeline");
     await log.getByText("Local administrator added the pipeline rival").waitFor();
     expect(await log.getByText("secrets").count()).toBe(0);
-    // Of a long list the browser draws what is in sight: further rows are tables of their own, with the same columns.
+    // Of a long list the browser draws only what is in sight. Further rows are separate tables with the same columns.
     const db = new Database(join(server.data, "skep.db"));
     const insert = db.prepare(
       "INSERT INTO audit (id, at, actor, action, subject, data) VALUES (?, '2020-01-01T00:00:00.000Z', 'local', 'agent.created', 'old', '{}')",

@@ -1,7 +1,7 @@
 /**
- * A file of the dashboard that makes a request for administrators alone asks who is there, or only files and pages lead to
- * it that do; one that makes a request for some roles in a project asks for the role. Whether the request then depends on the answer is no matter of patterns: `entry.test.ts` opens the pages as
- * a user.
+ * A dashboard file whose request needs an administrator checks who is logged in, or only files and pages that check
+ * lead to it. A file whose request needs a role in a project checks the role. Patterns cannot show whether the request
+ * then depends on the result, so `entry.test.ts` opens the pages as a user.
  */
 import { expect, test } from "bun:test";
 import {
@@ -16,7 +16,7 @@ import {
 
 const files = new Map(dashboardFiles().map((file) => [file.path, file]));
 
-/** Files that the pages lead to, and what these import, up to those that ask. */
+/** The files to which the pages lead, and what these import, up to files that check. */
 function openFrom(pages: { file: string }[], asksFirst: (file: SourceFile) => boolean): SourceFile[] {
   const open = new Set<SourceFile>();
   const come = (path: string): void => {
@@ -42,7 +42,7 @@ test("a file with a request for administrators alone is reached from their pages
   expect(requestsOf(open, forAdministrators())).toEqual([]);
 });
 
-/** Files where a person chooses the project, or has work of their own; the answer says what the role is short of. */
+/** Files where a person chooses the project, or has their own work; the server's answer says what the role lacks. */
 const CHOSEN = [
   "page/activity/activity-page.tsx",
   "page/chat/chats-page.tsx",
@@ -50,7 +50,7 @@ const CHOSEN = [
   "page/home/first-steps.tsx",
   "page/notifications/channel-form.tsx",
   "page/notifications/push-button.tsx",
-  // Its form for a new project is on a page of its own, the one for a change on that of the project, which asks.
+  // The form for a new project has its own page; the one for a change is on the project's page, which checks.
   "page/projects/project-form.tsx",
   "page/routine/routine-page.tsx",
   "page/routines/routine-dialog.tsx",

@@ -1,4 +1,7 @@
-/** Which pages and which requests of the dashboard are for administrators, read from its sources and the access matrix. */
+/**
+ * Which pages and requests of the dashboard are only for administrators, read from its sources and from the access
+ * matrix.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
@@ -8,11 +11,11 @@ const MATRIX = resolve(import.meta.dir, "../attacks/access-matrix.tsv");
 interface PageLine {
   path: string;
   title: string;
-  /** File that draws it. */
+  /** The file that renders the page. */
   file: string;
 }
 
-/** Lines of `routes.ts`. */
+/** Reads the pages from `routes.ts`. */
 export function pagesOfTheDashboard(): { all: PageLine[]; admins: PageLine[] } {
   const source = readFileSync(join(WEB, "routes.ts"), "utf8");
   const lines = source
@@ -28,7 +31,7 @@ export function pagesOfTheDashboard(): { all: PageLine[]; admins: PageLine[] } {
   return { all, admins: all.filter(({ admin }) => admin) };
 }
 
-/** As `POST /v1/users`: what only administrators may ask for. */
+/** The requests that only administrators may make, as `POST /v1/users`. */
 export function forAdministrators(): Set<string> {
   const rows = readFileSync(MATRIX, "utf8").trim().split("\n").slice(1);
   const split = rows.map((row) => row.split("\t") as [string, string, string]);
@@ -38,7 +41,7 @@ export function forAdministrators(): Set<string> {
 const PROJECTS = resolve(import.meta.dir, "../attacks/project-matrix.tsv");
 export const LEASTS = ["contributor", "maintainer", "owner"] as const;
 
-/** Requests that ask for this role or a greater one in the project that they name. */
+/** The requests that need at least this role in the project that they name. */
 export function forRole(least: (typeof LEASTS)[number]): Set<string> {
   const rows = readFileSync(PROJECTS, "utf8").trim().split("\n").slice(1);
   const refused = rows.map((row) => row.split("\t")).filter((row) => row[2 + LEASTS.indexOf(least)] === "403");
@@ -48,9 +51,9 @@ export function forRole(least: (typeof LEASTS)[number]): Set<string> {
 export interface SourceFile {
   path: string;
   text: string;
-  /** Files of the dashboard that it imports values from. */
+  /** Files of the dashboard from which it imports values, not only types. */
   imports: string[];
-  /** Requests that it makes, as `POST /v1/users`. */
+  /** The requests that the file makes, as `POST /v1/users`. */
   asks: string[];
 }
 

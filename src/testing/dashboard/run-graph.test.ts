@@ -1,4 +1,7 @@
-/** The picture of a run's steps: steps apart from each other, ways back at the side with their count, letters that can be read. */
+/**
+ * The graph of a run's steps: steps do not overlap, edges back run at the side with their count, and letters are
+ * readable.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { becomes } from "../attacks/waiting.ts";
@@ -8,7 +11,7 @@ import { PHONE, visit, WINDOW } from "./visitor.ts";
 
 setDefaultTimeout(300_000);
 
-/** Smaller letters are not read but guessed, px. */
+/** Smaller letters cannot be read, in px. */
 const READABLE = 11;
 const WIDE = 7;
 
@@ -22,11 +25,11 @@ interface Box {
 interface Picture {
   steps: Box[];
   labels: Box[];
-  /** The box of each way back. */
+  /** The bounding box of each edge back. */
   lanes: Box[];
-  /** What the picture is drawn in. */
+  /** The box of the whole picture. */
   frame: Box;
-  /** Sizes of letters as they are seen, px. */
+  /** The letters' sizes on the screen, in px. */
   letters: { text: string; size: number }[];
 }
 
@@ -47,7 +50,7 @@ const PICTURE = `(() => {
   };
 })()`;
 
-/** Pairs that lie over each other by more than a pixel. */
+/** Pairs that overlap by more than a pixel. */
 const overlaps = (boxes: Box[]): string[] =>
   boxes.flatMap((one, at) =>
     boxes
@@ -61,8 +64,8 @@ const overlaps = (boxes: Box[]): string[] =>
   );
 
 /**
- * Twice it is sent back to the draft, once to the check, which a third look at the draft does not count for; one way back
- * is never taken, though the step that it leads to was done twice; a row is wider than the window.
+ * It is sent back to the draft twice and once to the check; a third look at the draft does not count for that. One edge
+ * back is never taken, although its target was done twice. One row is wider than the window.
  */
 const STEPS = [
   { id: "draft", run: "true" },
@@ -121,7 +124,7 @@ describe.skipIf(!hasBrowser())("the picture of a run", () => {
         Math.max(...steps.map(({ bottom }) => bottom)),
       ];
       expect(lanes).toHaveLength(3);
-      // At the right of all steps, or below them where the picture goes from left to right.
+      // To the right of all steps, or below them if the graph runs from left to right.
       expect(lanes.filter(({ right, bottom }) => right <= side && bottom <= foot)).toEqual([]);
       expect(labels.filter(({ left, top }) => left <= side && top <= foot)).toEqual([]);
       const cut = steps.filter(({ left, right }) => left < frame.left || right > frame.right);

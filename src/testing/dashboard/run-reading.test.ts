@@ -1,4 +1,4 @@
-/** Reading a run: long lists, a phone, the order and the queue, what was cut, and what a log-out leaves. */
+/** Reading a run: long lists, a phone, order and queue, what was cut, and what a log-out leaves. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,18 +16,20 @@ import { PHONE, visit } from "./visitor.ts";
 setDefaultTimeout(300_000);
 
 const STEPS = 120;
-/** How soon a page asks for what was said: its module cannot be loaded here. */
+/**
+ * How soon a page asks for what was said, in ms. It is read from the source, because the module cannot be loaded here.
+ */
 const AFTER_CALL_MS = Number(
   /AFTER_CALL_MS = (\d+);/.exec(readFileSync(join(import.meta.dir, "../../web/page/run/words.ts"), "utf8"))![1],
 );
 const LAST_WORDS = "These are my last words.";
-/** Works until the folder of the run has a file, then says one thing and ends. */
+/** Works until the run's folder contains a file, then says one thing and ends. */
 const HELD = [
   say("I wait.", "bash", { command: "until [ -e go ]; do sleep 0.1; done" }),
   { ...done({}, "Done."), text: LAST_WORDS },
 ];
 const NEEDLE = "needle in the middle";
-/** Longer than a page of the log shows, shorter than what is kept. */
+/** Longer than a page of the log shows, but shorter than what is kept. */
 const LONG = `i=0; while [ $i -lt 600 ]; do echo "line $i of the output"; i=$((i+1)); done; echo '${NEEDLE}'; i=0; while [ $i -lt 600 ]; do echo "more $i of the output"; i=$((i+1)); done`;
 
 describe.skipIf(!hasBrowser())("reading a run", () => {
@@ -92,7 +94,7 @@ describe.skipIf(!hasBrowser())("reading a run", () => {
     const frames = framesOf(server!, `/v1/events/stream?run_id=${id}&kinds=tool_call_start&after=0`, token);
     await framesUntil(frames, ({ event }) => event === "tool_call_start");
     const { page, open, close, faults } = await visitLoggedIn();
-    // Of a page that is slow: what it wants to ask soon, it never asks.
+    // Imitates a slow page: what it wants to ask soon, it never asks.
     await page.addInitScript(`{
       const later = setTimeout;
       window.setTimeout = (act, ms, ...rest) => later(act, ms === ${AFTER_CALL_MS} ? 2 ** 31 - 1 : ms, ...rest);
@@ -101,7 +103,7 @@ describe.skipIf(!hasBrowser())("reading a run", () => {
     const log = page.getByRole("log", { name: "Log of the step" });
     await log.getByText("I wait.").waitFor();
     writeFileSync(join(server!.data, "workspaces", id, "go"), "");
-    // No longer as they arrive: as a message.
+    // The words are no longer shown as they arrive, but as a message.
     await page.locator("header").getByText("Succeeded").waitFor();
     await log.getByText(LAST_WORDS).waitFor();
     await close();

@@ -1,4 +1,4 @@
-/** A run in a browser: opened at its problem, driven by keys, its log filtered, two attempts of a step compared. */
+/** A run in a browser: opened at its problem, operated by keys, its log filtered, two attempts of a step compared. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";
@@ -18,7 +18,7 @@ describe.skipIf(!hasBrowser())("a run", () => {
     const current = page.getByRole("list", { name: "Steps" }).locator("[aria-current=step]");
     const heading = page.locator("#step-name");
     await heading.getByText("Run the tests").waitFor();
-    // What failed is said once: at the top, not at the step again.
+    // A failure is shown once: at the top, not at the step again.
     expect(await page.getByRole("alert").count()).toBe(1);
     await page.locator(".react-flow__node", { hasText: "survey" }).click();
     await heading.getByText("survey").waitFor();
@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser())("a run", () => {
     await page.locator("main h1").click();
     await page.keyboard.press("n");
     await heading.getByText("Run the tests").waitFor();
-    // What agents gave is Markdown, and a key of it words.
+    // Agents' outputs are Markdown, and their keys are shown as words.
     await open(`/runs/${ids.succeeded}?tab=steps&step=plan`);
     await page.locator("[data-pane] dd ol li", { hasText: "One writer with tests." }).waitFor();
     await open(`/runs/${ids.succeeded}?tab=steps&step=build`);
@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser())("a run", () => {
     await page.waitForURL((url) => url.pathname.startsWith("/runs/run_") && !url.pathname.endsWith(first.body.id));
     const { body: second } = await server.request("GET", `/v1/runs/${page.url().split("/").at(-1)}`);
     expect(second).toMatchObject({ ...body, human_context });
-    // What the pipeline gives is the pipeline's to decide the next time as well.
+    // A value that came from the pipeline is left to the pipeline the next time, too.
     const plain = await server.request<{ id: string; budget_usd: number }>("POST", "/v1/runs", {
       body: { ...given, model: more.model },
     });

@@ -1,8 +1,8 @@
-/** A connected code host for the pages of the dashboard: a project of its repository, rules, a delivery. */
+/** A connected code host for the dashboard's pages: a project for its repository, rules, and a delivery. */
 import { type CodeHostFake, signed, WEBHOOK_SECRET } from "../code-host.ts";
 import type { TestServer } from "../server.ts";
 
-/** Environment of the server. */
+/** Environment for the server. */
 export const HOST_ENVIRONMENT = { FETCH_ALLOW: "127.0.0.1" };
 
 export async function furnishCodeHost(server: TestServer, host: CodeHostFake): Promise<void> {

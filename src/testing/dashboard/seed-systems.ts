@@ -1,30 +1,30 @@
-/** What agents do besides runs, for the pages of the dashboard: routines, swarms, documents, a tool server (`odd`). */
+/** Work of agents besides runs, for the dashboard's pages: routines, swarms, documents, and a tool server (`odd`). */
 import { BUILTIN_SCRIPT } from "../../adapter/model/builtin-script.ts";
 import { BUN, ODD_SERVER } from "../mcp/image.ts";
 import { done, say } from "./script.ts";
 import type { Send } from "./seed.ts";
 
-/** Asks again until it is so. */
+/** Checks again and again until the condition holds. */
 async function ended(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await Bun.sleep(50);
 }
 
 export interface Systems {
-  /** A routine of the agent `lead` that has worked once. */
+  /** A routine of the agent `lead` that has run once. */
   routine: string;
-  /** A swarm whose tasks have all been done. */
+  /** A swarm whose tasks are all done. */
   swarm: string;
-  /** A document with sections below sections. */
+  /** A document with nested sections. */
   document: string;
-  /** An onboarding, in its third part. */
+  /** An onboarding in its third phase. */
   onboarding: string;
 }
 
-/** Goes on until it is stopped. */
+/** A turn that lasts until it is stopped. */
 const ENDLESS = { text: `I think about it${", and think".repeat(200)}.`, delay_ms: 600_000, chunk: 8 };
 const LAST = { text: "That is all I know of {{ last_user }}" };
 
-/** Turns of agents that only these systems use, and those of their chats. */
+/** Turns of agents that only these systems use, and of their chats. */
 export const SYSTEMS_SCRIPT = {
   chats: {
     ...BUILTIN_SCRIPT.chats,

@@ -1,4 +1,4 @@
-/** A server with something on every page of the dashboard: runs in each state, an approval, costs, agents, a project. */
+/** A server with data for every page of the dashboard: runs in each state, an approval, costs, agents, a project. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestServer } from "../server.ts";
@@ -102,7 +102,8 @@ const SCRIPT = {
     slow: [say("This takes a while: I run all tests.", "bash", { command: "sleep 600" })],
   },
   ...SYSTEMS_SCRIPT,
-  // Begins again at its end: the first message is answered by two turns, each later one by one.
+  // These turns repeat from the start when they are used up. The first message is answered by two turns, each later one
+  // by one.
   chat: [
     {
       thinking: "The cart is in src/cart.ts. I read it before I answer.",
@@ -174,19 +175,21 @@ export interface Seeded extends Systems {
   running: string;
   succeeded: string;
   project: string;
-  /** A piece of work handed to one agent; a set of cookies. */
+  /** Ids of work that was assigned to an agent (`handed`) and of a set of cookies. */
   handed: string;
   cookies: string;
-  /** A task that waits for another. */
+  /** A task that depends on another one. */
   task: string;
-  /** A chat with some Markdown in it. */
+  /** A chat with Markdown in it. */
   chat: string;
-  /** Runs of the project that have ended: one with many kinds of changes, one that is in conflict with it. */
+  /**
+   * Ended runs of the project: one with many kinds of changes (`changed`), and one that conflicts with it (`rival`).
+   */
   changed: string;
   rival: string;
 }
 
-/** Environment that the server must be started with. @param folder holds the script. */
+/** The environment that the server needs. @param folder receives the script. */
 export function seedEnvironment(folder: string): Record<string, string> {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, "dashboard-script.json");
@@ -194,7 +197,10 @@ export function seedEnvironment(folder: string): Record<string, string> {
   return { DEMO_SCRIPT: path, ALLOW_HOST_SHELL: "true", ALLOW_LOCAL_REPOSITORIES: "true" };
 }
 
-/** @param token of an administrator; none where no credentials are asked for. @returns ids of runs by their state. */
+/**
+ * @param token token of an administrator; undefined if the server asks for no credentials. @returns ids of runs by
+ * their state.
+ */
 export async function seed(server: TestServer, token?: string): Promise<Seeded> {
   const repository = createSourceTree(SHOP);
   try {
@@ -274,7 +280,7 @@ async function furnish(server: TestServer, repository: string, token: string | u
   };
 }
 
-/** Asks again until it is so. */
+/** Checks again and again until the condition holds. */
 export async function ended(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await Bun.sleep(50);
 }
@@ -292,7 +298,7 @@ async function addCookies(server: TestServer, token: string | undefined): Promis
   return body.id;
 }
 
-/** Notes of the engineer: linked ones, one that links to nothing, one that nobody has confirmed. */
+/** Notes of the engineer: some linked, one with a broken link, one unconfirmed. */
 async function furnishMemory(server: TestServer, send: Send): Promise<void> {
   const write = (agent: string, title: string, content: string, more: object = {}) =>
     send("POST", `/v1/memory/vaults/${agent}/entries`, { title, content, ...more });
@@ -321,7 +327,7 @@ async function furnishMemory(server: TestServer, send: Send): Promise<void> {
 
 export type Send = <T = { id: string }>(method: string, path: string, body?: unknown) => Promise<T>;
 
-/** Tasks in every column, one of which waits for another, a limit, a vision, and who does the work. */
+/** Tasks in every column, one of which depends on another, a limit, a vision, and who does the work. */
 async function furnishBoard(send: Send, project: string): Promise<{ blocked: string }> {
   const path = `/v1/projects/${project}`;
   const add = async (title: string, status: string, more: object = {}) =>
@@ -359,14 +365,14 @@ async function furnishBoard(send: Send, project: string): Promise<{ blocked: str
   return { blocked };
 }
 
-/** Says something in a chat and waits for the whole answer. */
+/** Sends a message in a chat and waits for the complete answer. */
 async function said(server: TestServer, chat: string, message: string, token: string | undefined): Promise<void> {
   const path = `/v1/chat/sessions/${chat}/message?stream=true`;
   const answer = await server.request("POST", path, { body: { message }, ...(token ? { token } : {}) });
   if (answer.status >= 400) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
 }
 
-/** Waits until the run had an event of that kind. */
+/** Waits until the run has an event of that kind. */
 async function reached(server: TestServer, run: string, kind: string, token: string | undefined): Promise<void> {
   const leave = new AbortController();
   const answer = await fetch(`${server.url}/v1/events/stream?run_id=${run}&kinds=${kind}`, {

@@ -85,6 +85,6 @@ test("what an attempt waited for a provider is no time of its tools", () => {
   });
   const sums = { queue: 2_000, person: 0, model: 10_000, waited: 60_000, tools: 30_000 };
   expect(sumsOf({ items: [waits(60_000)] }, 0, 200_000)).toEqual(sums);
-  // Clocks are set back: never more than there was, never less than nothing.
+  // Clocks can be set back: results are never more than the whole time, and never below zero.
   expect(sumsOf({ items: [waits(900_000)] }, 0, 200_000)).toMatchObject({ waited: 90_000, tools: 0 });
 });

@@ -1,4 +1,4 @@
-/** A copy of another instance says so on every page, and works once an administrator presses the button. */
+/** A copy of another instance says so on every page, and works after an administrator presses the button. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser())("a copied instance", () => {
   test("says on each page that it stands by, on a phone too, and works when an administrator activates it", async () => {
     const phone = await visit(browser, copy.url, { viewport: PHONE });
     await phone.open("/runs");
-    // What the server is comes with an answer of its own, after the page's heading.
+    // The server's status has a separate answer, which arrives after the page's heading.
     await phone.page.getByText("works on a copy of another's data").waitFor();
     expect([await phone.overflow(), await phone.axe(), phone.faults]).toEqual([0, [], []]);
     await phone.close();

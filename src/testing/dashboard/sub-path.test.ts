@@ -1,4 +1,4 @@
-/** The dashboard below a path of a real proxy, set up as docs/reverse-proxy.md says. */
+/** The dashboard below a path of a real proxy, configured as in docs/reverse-proxy.md. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,16 +12,16 @@ import { pathsOf } from "./page-paths.ts";
 import { seed, seedEnvironment } from "./seed.ts";
 import { type Visitor, visit } from "./visitor.ts";
 
-// Five dozen pages; a busy machine makes that slow, not wrong.
+// Five dozen pages. A busy machine makes that slow, not wrong.
 setDefaultTimeout(600_000);
 
 const ADMIN = "admin@example.test";
-/** Of an invitation that there is not. */
+/** Whether a fault is the expected one of a missing invitation. */
 const isOver = (fault: string): boolean => /^\/skep\/join\/.*\b404\b/.test(fault);
 const folder = mkdtempSync(join(tmpdir(), "skep-below-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What the page says under "Below a path", for this server. */
+/** The configuration that the page shows under "Below a path", for this server. */
 function fromThePage(pattern: RegExp, server: string): string {
   const page = readFileSync(resolve(import.meta.dir, "../../../docs/reverse-proxy.md"), "utf8");
   const found = pattern.exec(page)?.[1];
@@ -43,7 +43,7 @@ const PROXIES = [
   { name: "caddy", start: caddy, paths: async () => ["/usage"] },
 ];
 
-/** Every page once, with something on it, and what has a slash in a name, for the administrator whom the browser has made. */
+/** All pages with some content, including names with a slash, for the administrator who was created in the browser. */
 async function everyPage(server: TestServer): Promise<string[]> {
   const body = { email: ADMIN, password: PASSWORD };
   const { access_token } = (await server.request<{ access_token: string }>("POST", "/v1/auth/login", { body })).body;
@@ -56,23 +56,26 @@ async function everyPage(server: TestServer): Promise<string[]> {
   });
 }
 
-/** Whether a page was answered that nobody is logged in. */
+/** Whether a fault is the answer that nobody is logged in. */
 const isNobodyAt = (path: string, fault: string): boolean =>
   fault.startsWith(`${path}: Failed to load resource: the server responded with a status of 401 `);
 
-/** What the page leads to, sends to or shows from this origin, but not from below `site`. */
+/** What the page links to, sends to or shows from this origin, but not from below `site`. */
 const OUTSIDE = (site: string) => `[...document.querySelectorAll("[href], [src], [action]")]
   .map((one) => String(one.href ?? one.src ?? one.action))
   .filter((address) => address.startsWith(location.origin) && !address.startsWith(${JSON.stringify(`${site}/`)}))`;
 
-/** Opens the pages one after another as the navigation does, without a full load of each. @returns links and requests that leave the path. */
+/**
+ * Opens the pages one after another as the navigation does, without loading each completely. @returns links and
+ * requests that leave the path.
+ */
 async function walk({ page, settled }: Visitor, site: string, paths: string[]): Promise<string[]> {
   const found: string[] = [];
   const { pathname } = new URL(site);
   for (const path of paths) {
     await page.evaluate(`history.pushState(null, "", ${JSON.stringify(pathname + path)})`);
     await page.locator("main h1:visible, main [role=alert]:visible").first().waitFor();
-    // What is answered later would count as a fault of the next page.
+    // A later answer would count as a fault of the next page.
     await settled();
     if ((await page.locator("main h1").count()) === 0)
       found.push(`${path}: ${await page.locator("main").textContent()}`);
@@ -133,7 +136,7 @@ for (const { name, start, paths } of PROXIES)
         await browser.close();
         await Promise.all([proxy.stop(), server.remove()]);
       }
-      // Before the account is made, after the log-out, and where the stream ends with it.
+      // Before the account is created, after the log-out, and where the stream ends with it.
       const nobodyAt = ["/skep/", last];
       const others = faults.filter((fault) => !nobodyAt.some((path) => isNobodyAt(path, fault)) && !isOver(fault));
       expect([...outside, ...others]).toEqual([]);

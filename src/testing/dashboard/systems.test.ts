@@ -1,4 +1,4 @@
-/** Routines, swarms and documents in a browser: made, changed, run, looked at and ended, by mouse and by keyboard. */
+/** Routines, swarms and documents in a browser: created, changed, run, viewed and ended, by mouse and by keyboard. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";

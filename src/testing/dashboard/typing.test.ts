@@ -1,4 +1,7 @@
-/** What a person types: it reaches the field that has the focus, and is not lost without a question. By keys and a mouse that moves. */
+/**
+ * Typed text reaches the field that has the focus, and is not lost without a question. By keyboard and with a moving
+ * mouse.
+ */
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser, Locator, Page } from "playwright-core";
 import { becomes } from "../attacks/waiting.ts";
@@ -31,12 +34,12 @@ describe.skipIf(!hasBrowser())("typing", () => {
     await palette.waitFor();
     return palette;
   };
-  /** The row that Enter chooses. */
+  /** The row that Enter would choose. */
   const first = (palette: Locator) => palette.locator("[role=option][aria-selected=true]");
 
   test("a key counts from the first sight of the page, and two belong together by when they were pressed", async () => {
     const { page, close, open, faults } = await visit(browser, server.url);
-    // Right after the navigation has been put into the page, before it is painted: no hand could be that quick.
+    // Right after the navigation was added to the page, before it is painted: no person could be that fast.
     await page.addInitScript(`new MutationObserver((_, watch) => {
       const shown = document.querySelector("nav");
       if (!shown) return;
@@ -48,7 +51,7 @@ describe.skipIf(!hasBrowser())("typing", () => {
     await help.waitFor();
     await page.keyboard.press("Escape");
     await help.waitFor({ state: "detached" });
-    // The second key, pressed 0.2 s after the first, reaches a busy page only after longer than the two may be apart.
+    // The second key, pressed 0.2 s after the first, reaches a busy page later than the longest time between two keys.
     await page.evaluate(`addEventListener("keydown", ({ timeStamp }) => setTimeout(() => {
       const late = new KeyboardEvent("keydown", { key: "r", bubbles: true });
       Object.defineProperty(late, "timeStamp", { value: timeStamp + 200 });
@@ -75,7 +78,7 @@ describe.skipIf(!hasBrowser())("typing", () => {
     const loading = page.getByRole("status").filter({ hasText: "Loading" }).first();
     await page.goto(`${server.url}/agents`);
     await loading.waitFor();
-    // Nobody is known to be logged in yet.
+    // The page does not know yet whether anybody is logged in.
     await page.keyboard.press("g");
     await page.keyboard.press("r");
     session?.open();
@@ -186,7 +189,7 @@ describe.skipIf(!hasBrowser())("typing", () => {
     await open("/agents");
     await page.getByRole("button", { name: "New agent" }).first().click();
     const dialog = page.getByRole("dialog", { name: "New agent" });
-    // Nothing was typed: it closes.
+    // Nothing was typed, so the dialog closes.
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "New agent" }).first().click();
@@ -216,7 +219,7 @@ describe.skipIf(!hasBrowser())("typing", () => {
     await dialog.getByLabel("Instructions").waitFor();
     await page.mouse.click(10, box.y);
     await keep();
-    // Escape twice, as a person in a hurry, and the browser's own way of closing.
+    // Escape twice, as a person in a hurry presses it, and the browser's own way to close.
     await page.keyboard.press("Escape");
     await page.keyboard.press("Escape");
     await page.keyboard.press("Escape");
@@ -312,7 +315,7 @@ describe.skipIf(!hasBrowser())("typing", () => {
 
   test("what somebody else saves changes no form that is being written; both versions are shown when it is saved", async () => {
     const { page, close, open, faults } = await visit(browser, server.url);
-    // As after events that were missed: everything shown is asked for again.
+    // As after missed events: everything that is shown is requested again.
     const askAgain = () =>
       page.evaluate(
         `new BroadcastChannel("skep-events").postMessage({ event: { id: 0, kind: "gap", at: "", data: {} } })`,
@@ -322,7 +325,7 @@ describe.skipIf(!hasBrowser())("typing", () => {
     await typeInto(turns, "77");
     await server.request("PUT", "/v1/settings", { body: { limits: { max_turns: 55 } } });
     await page.getByText("What is stored changed meanwhile.").waitFor();
-    // The field is the same one: it has the focus, and takes the next key.
+    // The field is still the same one: it has the focus and takes the next key.
     await page.keyboard.type("7");
     expect(await turns.inputValue()).toBe("777");
     await page.getByRole("button", { name: "Save" }).click();
@@ -333,14 +336,14 @@ describe.skipIf(!hasBrowser())("typing", () => {
     await page.getByText("Saved.").waitFor();
     const settings = await server.request<Limits>("GET", "/v1/settings");
     expect(settings.body.limits.max_turns).toBe(777);
-    // Settings of another kind, saved meanwhile, come in the way of nothing.
+    // Settings of another group that were saved meanwhile cause no conflict.
     await typeInto(turns, "78");
     await server.request("PUT", "/v1/settings", { body: { sandbox: { memory_mb: 3000 } } });
     await page.getByRole("button", { name: "Save" }).click();
     await becomes(async () => (await server.request<Limits>("GET", "/v1/settings")).body.limits.max_turns, 78);
     expect(await page.getByRole("alert").count()).toBe(0);
 
-    // What somebody else changes of an agent is on its open page.
+    // What somebody else changes about an agent appears on its open page.
     await open("/agents/scribe");
     await server.request("PUT", "/v1/agents/scribe/config", { body: { description: "Writes what others forgot." } });
     await page.getByText("Writes what others forgot.").waitFor();
@@ -354,7 +357,7 @@ describe.skipIf(!hasBrowser())("typing", () => {
     const asked = page.waitForResponse((answer) => answer.url().endsWith(policy));
     await askAgain();
     await asked;
-    // The page has their stage, of another kind of work; what is being written stays.
+    // The page has the other person's stage, of another kind of work; the unsaved text stays.
     expect(await page.getByLabel("Name of the stage").inputValue()).toBe("sketch");
     await page.getByRole("button", { name: "Save the policy" }).click();
     await page.getByRole("alert").getByText("proof").waitFor();

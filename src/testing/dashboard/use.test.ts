@@ -1,4 +1,4 @@
-/** The dashboard in use: answered in place, live, by keyboard, with two editors, over a restart. */
+/** The dashboard in use: questions answered in place, live updates, keyboard, two editors, a restart. */
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await page.getByRole("dialog", { name: "Keys" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "detached" });
-    // The two keys belong together for a second and a half; on a busy machine they may come too far apart.
+    // Two keys belong together within a second and a half. On a busy machine they may arrive too far apart.
     const runs = page.getByRole("heading", { name: "Runs", level: 1 });
     const there = () =>
       runs.waitFor({ timeout: 5_000 }).then(
@@ -165,14 +165,14 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
       await page.keyboard.type(text);
     };
     const heading = (name: string) => page.getByRole("heading", { name, level: 1 }).waitFor();
-    /** Opens a dialog, whose first field has the focus. */
+    /** Opens a dialog and checks that its first field has the focus. */
     const dialog = async (button: string, first: string) => {
       await press(button);
       await page.getByRole("dialog").waitFor();
       await page.keyboard.type(first);
     };
 
-    /** A dialog that has ended gives the focus back. */
+    /** Waits until a closed dialog has returned the focus. */
     const back = (button: string) => page.locator("button:focus", { hasText: button }).waitFor();
 
     await open("/routines");
@@ -220,10 +220,10 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await open("/tool-servers");
     await dialog("Add a server", "tickets");
     await page.keyboard.press("Escape");
-    // What was typed is not lost without a question.
+    // Typed text is not lost without a question.
     await page.getByRole("alertdialog").waitFor();
     await press("Discard");
-    // A closed dialog is hidden at once, and gone once the page knows.
+    // A closed dialog is hidden at once, and removed once the page knows.
     await page.locator("dialog[aria-label='Add a tool server']").waitFor({ state: "detached" });
     await back("Add a server");
     await page.keyboard.press("Enter");

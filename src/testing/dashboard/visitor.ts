@@ -1,4 +1,7 @@
-/** A browser at the dashboard that writes down what must not happen: errors, refused scripts and styles, requests elsewhere. */
+/**
+ * A browser on the dashboard that records what must not happen: errors, blocked scripts and styles, requests to other
+ * sites.
+ */
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
@@ -7,25 +10,25 @@ import { NETWORK_CHANGED, PATIENCE_MS } from "../browser.ts";
 
 export interface Visitor {
   page: Page;
-  /** What was wrong so far, with the address it was wrong at. */
+  /** What was wrong so far, with the address where it happened. */
   faults: string[];
-  /** Opens a path of the site and waits until its heading and its questions' answers are there. */
+  /** Opens a path of the site and waits until its heading and the answers to its requests are there. */
   open(path: string): Promise<void>;
-  /** Goes to a path as a link of the page does, without loading it all again, and waits as `open` does. */
+  /** Navigates to a path as a link does, without loading the whole page again, and waits as `open` does. */
   go(path: string): Promise<void>;
-  /** Waits until every question of the page is answered and drawn; streams go on. */
+  /** Waits until every request of the page is answered and rendered. Streams may continue. */
   settled(): Promise<void>;
   /**
-   * Rules of accessibility that the page breaks, with the elements; `RULES` says of which kind.
-   * @param without selector of what is looked at elsewhere.
+   * The accessibility rules that the page violates, with the elements.
+   * @param about which set of `RULES` is checked. @param without selector of an element that is checked elsewhere.
    */
   axe(about?: keyof typeof RULES, without?: string): Promise<string[]>;
-  /** Pixels by which the page is wider than its window, once it is laid out for it. */
+  /** How many px the page is wider than its window, after it was laid out. */
   overflow(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Rules that are looked at: all, or those whose answer depends on the theme, or on the width. */
+/** Sets of rules to check: all, or those whose result depends on the theme, or on the width. */
 const RULES = {
   all: null,
   theme: ["color-contrast"],
@@ -43,7 +46,7 @@ const RULES = {
   ],
 };
 
-/** The script of axe that the builder brings with it, without its comments and spaces. */
+/** The minified script of the axe version that the builder depends on. */
 const axeScript = (): string => {
   const builder = Bun.resolveSync("@axe-core/playwright", import.meta.dir);
   return readFileSync(Bun.resolveSync("axe-core/axe.min.js", dirname(builder)), "utf8");
@@ -55,12 +58,12 @@ interface Broken {
   none: { message: string }[];
 }
 
-/** Two frames of the page; a page that the browser draws no frames for at the moment is as it is. */
+/** Waits for two frames. A page for which the browser currently draws no frames is taken as it is. */
 const DRAWN = `new Promise((done) => {
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20)));
   setTimeout(done, 2000);
 })`;
-/** A page that has asked again so often does not come to rest. */
+/** A page that has sent requests in this many rounds does not come to rest. */
 const ROUNDS_MOST = 500;
 
 export const PHONE = { width: 390, height: 844 };
@@ -71,12 +74,14 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const faults: string[] = [];
-  /** Requests under way, each with what its end resolves; playwright's own `finished()` never ends for an aborted one. */
+  /**
+   * Pending requests, each with a promise for its end. Playwright's own `finished()` never ends for an aborted request.
+   */
   const asked = new Map<Request, PromiseWithResolvers<void>>();
   const note = (what: string) => faults.push(`${new URL(page.url()).pathname}: ${what}`);
   page.on("pageerror", (error) => note(`throws ${error.message}`));
   page.on("console", (message) => {
-    // Tests beside this one start containers; the page asks again by itself.
+    // Other tests start containers meanwhile, which makes the browser drop requests. The page repeats them by itself.
     if (message.text() === `Failed to load resource: ${NETWORK_CHANGED}`) return;
     if (message.type() === "error" || /violat|Trusted/i.test(message.text())) note(message.text().slice(0, 300));
   });
@@ -119,11 +124,11 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
       } while (asked.size > 0);
     },
     async axe(about = "all", without) {
-      // Our pages hold no frames, so that no second page is needed to bring their findings together.
-      // The builder would run the long form of the script twice, which takes longer than the rules do.
+      // Our pages contain no frames, so no second page is needed to merge their findings. The builder would run the
+      // long form of the script twice, which takes longer than the rules themselves.
       if (!(await page.evaluate("'axe' in window"))) await page.evaluate(`${axeScript()};0`);
       const builder = new AxeBuilder({ page, axeSource: "0" });
-      // The other reporters also describe what holds, which takes a third of the time of all rules.
+      // The other reporters also describe passed checks, which takes a third of the time of all rules.
       builder.setLegacyMode().options({ reporter: "no-passes" });
       if (without) builder.exclude(without);
       const rules = RULES[about];

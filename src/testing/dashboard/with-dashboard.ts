@@ -1,4 +1,6 @@
-/** A server with data and a browser for the tests of one file: started before the first, gone after the last. */
+/**
+ * A server with data and a browser for the tests of one file: started before the first test, stopped after the last.
+ */
 import { afterAll, beforeAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,13 +13,16 @@ import { type Seeded, seed, seedEnvironment } from "./seed.ts";
 interface Dashboard {
   server: TestServer;
   browser: Browser;
-  /** What the server holds. */
+  /** Ids of the server's data. */
   ids: Seeded;
-  /** Environment of the server, to start another like it. */
+  /** The server's environment, to start another one like it. */
   env: Record<string, string>;
 }
 
-/** Registers what begins and ends it. @returns what is there once the tests run. */
+/**
+ * Registers the hooks that start and stop everything. @returns a function that returns the dashboard while the tests
+ * run.
+ */
 export function withDashboard(): () => Dashboard {
   const folder = mkdtempSync(join(tmpdir(), "skep-dashboard-"));
   const env = seedEnvironment(folder);

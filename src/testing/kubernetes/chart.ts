@@ -1,6 +1,6 @@
 /**
- * The Helm chart of docs/kubernetes/chart, rendered without helm. It knows the few words that these templates use and refuses any
- * other, so that templates stay as simple.
+ * Renders the Helm chart of docs/kubernetes/chart without helm. It knows only the few template functions used there and
+ * refuses any other, so that the templates stay simple.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -11,7 +11,9 @@ import { isObject, membersOf } from "../../core/is-object.ts";
 export const KUBERNETES_DOCS = join(import.meta.dir, "../../../docs/kubernetes");
 const CHART = join(KUBERNETES_DOCS, "chart");
 
-/** As `helm template --namespace NAMESPACE` would print it. @param values over those of values.yaml, deeply. */
+/**
+ * Renders the chart like `helm template --namespace NAMESPACE`. @param values merged deeply over those of values.yaml.
+ */
 export function renderChart(values: Record<string, unknown> = {}, namespace = "skep"): string {
   const read = (name: string): string => readFileSync(join(CHART, name), "utf8");
   const scope = {
@@ -24,7 +26,7 @@ export function renderChart(values: Record<string, unknown> = {}, namespace = "s
   return names.map((name) => render(read(`templates/${name}`), scope)).join("\n---\n");
 }
 
-/** Objects of a file of manifests, by kind, namespace and name. */
+/** The objects in a file of manifests, by kind, namespace and name. */
 export function manifestsIn(text: string): Map<string, Record<string, unknown>> {
   const found = new Map<string, Record<string, unknown>>();
   for (const document of parseAllDocuments(text)) {
@@ -48,12 +50,12 @@ function merge(under: Record<string, unknown>, over: Record<string, unknown>): R
   return all;
 }
 
-/** An action, and what its dashes take away of the text around it. */
+/** An action. Its dashes trim the white space of the surrounding text. */
 const ACTION = /\{\{(-?) ?([^{}]*?) ?(-?)\}\}/g;
 
 function render(template: string, scope: unknown): string {
   let [text, at] = ["", 0];
-  /** Whether each `if` around holds. */
+  /** Whether the condition of each surrounding `if` holds. */
   const holds: boolean[] = [];
   let trims = false;
   const take = (piece: string, trimsEnd: boolean) => {
@@ -97,6 +99,6 @@ const FUNCTIONS: Readonly<Record<string, (value: unknown) => string>> = {
   sha256sum: (value) => createHash("sha256").update(String(value)).digest("hex"),
 };
 
-/** As templates of Go see it: what is empty is false. */
+/** Whether Go templates treat a value as true: empty values are false. */
 const isTrue = (value: unknown): boolean =>
   isObject(value) ? Object.keys(value).length > 0 : Array.isArray(value) ? value.length > 0 : Boolean(value);

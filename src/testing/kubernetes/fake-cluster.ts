@@ -1,7 +1,6 @@
 /**
- * An API server of a cluster for tests: Pods are containers of this machine's engine, `exec` goes through the engine's own
- * program. It speaks what the driver asks for and no more, over either version of the exec protocol, and does wrong what it
- * is told to.
+ * A fake API server of a cluster. Pods are containers of this machine's engine, and `exec` uses the engine's own
+ * program. It supports only what the driver uses, with both versions of the exec protocol, and can be told to fail.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -17,20 +16,23 @@ import { readJson } from "../../core/json-reader.ts";
 import { bodyOf, createFakePools, selectorIn } from "./fake-pools.ts";
 
 export interface FakeClusterOptions {
-  /** What runs Pods; without it they stay as they were made. */
+  /** The engine that runs Pods. Without it, Pods are never started. */
   docker?: DockerClient | undefined;
   protocol?: "v5.channel.k8s.io" | "v4.channel.k8s.io";
   token?: string;
-  /** The network plug-in ignores network policies. */
+  /** Whether the network plug-in ignores network policies. */
   open?: boolean;
-  /** Over TLS; this pair is its authority, its own, and the only one that it takes of clients. */
+  /**
+   * Serves over TLS. The pair is the certificate authority, the server's certificate, and the only client certificate
+   * that is accepted.
+   */
   pair?: { key: string; cert: string };
 }
 
-/** As API servers say them; a name that is taken is another 409. */
+/** The reasons that API servers give. A 409 for a name that is taken has another reason. */
 const REASONS: Readonly<Record<number, string>> = { 409: "Conflict", 410: "Expired", 429: "TooManyRequests" };
 
-/** Answers a request in place of the cluster. @returns whether it did. */
+/** Answers a request instead of the cluster. @returns whether it did. */
 type Fault = (request: IncomingMessage, answer: ServerResponse) => boolean;
 
 interface Pod {
@@ -52,9 +54,9 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
   const execs = new Set<Duplex>();
   const events: unknown[] = [];
   const denied: string[] = [];
-  /** Pods that are being started. */
+  /** Starts of Pods that are under way. */
   const starts = new Set<Promise<void>>();
-  /** Resolves with the name of the first Pod. */
+  /** Resolves with the name of the first Pod that is created. */
   const made = Promise.withResolvers<string>();
   const pools = createFakePools({ add: (pod) => void add(pod), remove: (name) => remove(name) });
   let version = 1;
@@ -206,22 +208,22 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
     made: made.promise,
     /** The cluster's events, as `kubectl get events` shows them. */
     events,
-    /** What the server is not granted, as `verb resource`. */
+    /** Permissions that the server lacks, as `verb resource`. */
     denied,
     pools,
     setStatus,
     add,
     remove,
-    /** Answers the next request in its place, when it takes it. */
+    /** Handles the next request that it accepts. */
     fail: (fault: Fault) => void faults.push(fault),
-    /** Refuses the next request. */
+    /** Refuses the next request with this status. */
     failWith: (status: number, message: string, headers?: Record<string, string>) =>
       void faults.push((_, answer) => {
         refuse(answer, status, message, headers);
         return true;
       }),
     refuse,
-    /** Ends all watches, as an API server does now and then. */
+    /** Ends all watches, as an API server does from time to time. */
     cutWatches() {
       for (const { answer } of watchers) answer.destroy();
     },
@@ -230,7 +232,7 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
     },
     async close() {
       for (const name of [...pods.keys()]) await remove(name);
-      // One that started meanwhile is removed by its start.
+      // A Pod that was being started is removed by its start.
       await Promise.allSettled(starts);
       for (const { answer } of watchers) answer.destroy();
       for (const socket of execs) socket.destroy();
@@ -249,7 +251,7 @@ function matches(object: unknown, selector: string): boolean {
   });
 }
 
-/** A Pod as a container: what is not translated here is not tried by these tests. */
+/** Translates a Pod into a container. What is not translated here is not tested. */
 function containerOf(pod: Record<string, unknown>, open: boolean) {
   const spec = membersOf(pod["spec"]);
   const container = membersOf(listIn(spec, "containers")[0]);
@@ -281,7 +283,7 @@ function containerOf(pod: Record<string, unknown>, open: boolean) {
   };
 }
 
-/** Something answers where the API server would be. */
+/** Makes something answer at the address of the API server. */
 async function listenInside(containerId: string): Promise<void> {
   spawn("docker", ["exec", "-d", containerId, "nc", "-ll", "-p", String(API_PORT), "-e", "true"], { stdio: "ignore" });
   const script = `until nc -w 1 127.0.0.1 ${API_PORT} </dev/null; do sleep 0.1; done`;
@@ -289,7 +291,7 @@ async function listenInside(containerId: string): Promise<void> {
   await new Promise((resolve) => child.once("exit", resolve));
 }
 
-/** A frame of a server: not masked. */
+/** Encodes a frame of a server, which is not masked. */
 export function serverFrame(opcode: number, data: Uint8Array): Buffer {
   const long = data.length < 126 ? 0 : data.length < 65_536 ? 2 : 8;
   const head = Buffer.alloc(2 + long);
@@ -300,7 +302,7 @@ export function serverFrame(opcode: number, data: Uint8Array): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** Carries a program's streams over the channels of the protocol. */
+/** Carries a program's input and output over the channels of the protocol. */
 function talk(socket: Duplex, argv: readonly string[], protocol: string): void {
   const child = spawn("docker", argv, { stdio: ["pipe", "pipe", "pipe"] });
   const send = (channel: number, data: Uint8Array) =>
@@ -332,7 +334,7 @@ function talk(socket: Duplex, argv: readonly string[], protocol: string): void {
   });
 }
 
-/** Reads masked frames. */
+/** Decodes masked frames. */
 function createClientFrames(onFrame: (opcode: number, data: Buffer) => void): (chunk: Buffer) => void {
   let held = Buffer.alloc(0);
   return (chunk) => {

@@ -1,4 +1,7 @@
-/** Warm pools of agent-sandbox in the fake cluster: its Pods wait, a claim is given one, or one is made from the template. */
+/**
+ * Warm pools of agent-sandbox in the fake cluster. Their Pods wait; a claim gets one of them, or one created from the
+ * template.
+ */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { membersOf, textIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
@@ -8,14 +11,14 @@ interface FakePoolsDeps {
   remove(name: string): Promise<void>;
 }
 
-/** What a claim is answered with in place of a Pod. */
+/** The answer to a claim that gets no Pod. */
 interface NoPod {
   reason: string;
   message: string;
 }
 
 export function createFakePools({ add, remove }: FakePoolsDeps) {
-  /** By resource and name, as addresses have them. */
+  /** Objects by resource and name, as in addresses. */
   const objects = new Map<string, unknown>();
   const waiting = new Map<string, string[]>();
   /** The Pod of each claim. */
@@ -49,11 +52,11 @@ export function createFakePools({ add, remove }: FakePoolsDeps) {
     return claim;
   }
   return {
-    /** Bodies of the claims that were made. */
+    /** The bodies of the claims that were created. */
     said,
-    /** Claims that are there. */
+    /** The claims that exist. */
     claims: (): string[] => [...objects.keys()].filter((key) => key.startsWith("sandboxclaims/")),
-    /** A pool, its template of the same name, and Pods that wait in it. */
+    /** Opens a pool with a template of the same name and Pods that wait in it. */
     open(name: string, template: unknown, replicas: number): void {
       objects.set(`sandboxtemplates/${name}`, template);
       const spec = { sandboxTemplateRef: { name } };
@@ -64,11 +67,11 @@ export function createFakePools({ add, remove }: FakePoolsDeps) {
         Array.from({ length: replicas }, () => podOf(podTemplate)),
       );
     },
-    /** A Pod of another template waits in the pool. */
+    /** Adds a Pod of another template to the pool. */
     hand(name: string, template: Record<string, unknown>): void {
       waiting.get(name)?.push(podOf(membersOf(template["spec"])["podTemplate"]));
     },
-    /** From now on claims get that in place of a Pod. */
+    /** From now on, claims get this answer instead of a Pod. */
     refuse: (how: NoPod | "silent" | undefined) => {
       noPod = how;
     },
@@ -81,7 +84,7 @@ export function createFakePools({ add, remove }: FakePoolsDeps) {
         answer.writeHead(status, { "content-type": "application/json" });
         answer.end(JSON.stringify(body));
       };
-      // So an API server answers for an API that is not installed.
+      // An API server answers like this if the API is not installed.
       if (objects.size === 0) return void answer.writeHead(404).end("404 page not found\n");
       if (request.method === "POST") return say(201, await create(readJson(await bodyOf(request))));
       if (name === undefined && url.searchParams.get("watch") === "true")
@@ -106,7 +109,7 @@ export function createFakePools({ add, remove }: FakePoolsDeps) {
   };
 }
 
-/** Of labels or of a name, as the client sends one of them. */
+/** The selector by labels or by name; the client sends one of them. */
 export const selectorIn = (query: URLSearchParams): string =>
   query.get("labelSelector") ?? query.get("fieldSelector") ?? "";
 

@@ -1,4 +1,4 @@
-/** What docs/kubernetes holds to be applied: the server itself and its agents' namespace, as plain manifests and as a chart. */
+/** The files of docs/kubernetes: the server and its agents' namespace, as plain manifests and as a chart. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,8 @@ const podOf = (all: ReturnType<typeof manifestsIn>) => within(all.get(SERVER), "
 test("the chart with its own values makes what the plain manifests make", () => {
   const chart = manifestsIn(renderChart());
   const plain = new Map([...manifestsIn(read("agents.yml")), ...manifestsIn(read("server.yml"))]);
-  // The release's namespace is helm's to make, and the account in the agents' namespace is for a server outside.
+  // helm creates the release's namespace, and the account in the agents' namespace is for a server outside of the
+  // cluster.
   for (const only of ["Namespace /skep", "ServiceAccount skep-agents/skep", "RoleBinding skep-agents/skep"])
     expect(plain.delete(only)).toBe(true);
   const template = membersOf(within(chart.get(SERVER), "spec", "template", "metadata"));

@@ -1,4 +1,6 @@
-/** Sandboxes in Pods for the suite of drivers: of a cluster that `scripts/test-kubernetes` has brought up, or of the fake one. */
+/**
+ * Sandboxes in Pods for the driver tests, in a cluster that `scripts/test-kubernetes` has started, or in the fake one.
+ */
 import type { DockerClient } from "../../adapter/docker.ts";
 import { clusterAccess } from "../../adapter/kubernetes/access.ts";
 import { connectCluster } from "../../adapter/kubernetes/cluster.ts";
@@ -6,7 +8,7 @@ import { createKubernetesSandboxes } from "../../adapter/sandbox/kubernetes/driv
 import { testImage } from "../docker-image.ts";
 import { startFakeCluster } from "./fake-cluster.ts";
 
-/** One cluster for all that are opened: they differ by their instance. */
+/** One cluster for all drivers that are opened; they differ by their instance. */
 export async function podsForTests(docker: DockerClient) {
   const kubeconfig = process.env["SKEP_TEST_KUBECONFIG"];
   const fake = kubeconfig === undefined ? await startFakeCluster({ docker }) : undefined;

@@ -1,4 +1,6 @@
-/** A feature as anybody would add one: a route, a job, a tool, an event, and what is required of features. */
+/**
+ * A complete example feature as anybody would add it: a route, a job, a tool, an event, and what every feature needs.
+ */
 import { Type as t } from "@sinclair/typebox";
 import { defineJob } from "../../core/jobs.ts";
 import { type Tool, toolsOf } from "../../engine/tool.ts";
@@ -11,7 +13,7 @@ import { bellRoutes } from "./routes.ts";
 
 type Needs = Core & { jobs: Pick<Jobs, "enqueue">; agents: Pick<Agents, "exists"> };
 
-/** What the test looks at. */
+/** A record for the test to check. */
 export interface BellDiary {
   calls: string[];
   owners: string[];

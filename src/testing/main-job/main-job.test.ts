@@ -96,7 +96,7 @@ describe.skipIf(!docker)("a run over a repository in containers", () => {
     expect(git("-C", clone, "show", `run/${id}:size.txt`)).toBe("21");
     expect(git("-C", clone, "log", "--format=%s", "main")).toBe("first");
 
-    // The last container goes after the end of the run; a test that waits forever has failed.
+    // The last container is removed after the end of the run. If it never is, the test's time limit ends this.
     while ((await docker!.containers.list([`${LABELS.run}=${id}`])).length > 0) await Bun.sleep(50);
   }, 300_000);
 

@@ -1,4 +1,4 @@
-/** Tools of the conformance suite that ask the client while they run, as the revision 2025-11-25 has it. */
+/** Tools for the conformance suite that ask the client while they run, as in revision 2025-11-25. */
 import { fromJsonSchema, inputRequired, type McpServer } from "@modelcontextprotocol/server";
 
 type Form = Parameters<typeof inputRequired.elicit>[0];
@@ -34,7 +34,7 @@ const USER: Form["requestedSchema"] = {
   required: ["username", "email"],
 };
 
-/** Each asks once and answers with what it was given; the library asks an older client during its call. */
+/** Each tool asks once and answers with the response. For an older client, the library asks during the call. */
 export function pushingTools(server: McpServer): void {
   const tool = (name: string, argument: string | undefined, request: (given: string) => object) => {
     const properties = argument === undefined ? {} : { [argument]: { type: "string" as const } };

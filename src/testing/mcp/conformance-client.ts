@@ -1,6 +1,6 @@
 /**
- * The client that the protocol's conformance suite drives: connects as tool servers are connected, logs in where that is
- * asked, lists the tools and calls each with an argument that fits. The address is its last argument.
+ * The client for the protocol's conformance suite. It connects as tool servers are connected, logs in if required,
+ * lists the tools, and calls each with a fitting argument. The server's address is its last argument.
  */
 import { type Connection, connectServer } from "../../adapter/mcp/client.ts";
 import {
@@ -13,7 +13,7 @@ import {
 import { isProblem } from "../../core/errors.ts";
 
 const url = process.argv.at(-1)!;
-/** The address that the suite takes for this client's document. */
+/** The address that the suite accepts for this client's metadata document. */
 const CLIENT_DOCUMENT = "https://conformance-test.local/client-metadata.json";
 const LOGINS = 3;
 const REDIRECT = "http://127.0.0.1:33418/callback";
@@ -36,7 +36,7 @@ const options = {
   onToolsChanged() {},
   onLog: (_: string, text: string) => console.error(text),
 };
-/** What the logins gave, and a scope that a call lacked. */
+/** What log-ins returned, and a scope that a call lacked. */
 let kept: Credentials = {};
 const connect = () =>
   connectServer(
@@ -53,7 +53,7 @@ const connect = () =>
     options,
   );
 
-/** A browser that agrees to everything. */
+/** Logs in like a browser that agrees to everything. */
 async function loggedIn(): Promise<Credentials> {
   const server = { url, fetch, redirectUri: REDIRECT, clientMetadataUrl: CLIENT_DOCUMENT, given };
   const started = await beginLogin(server, "state", kept.scope);
@@ -63,7 +63,7 @@ async function loggedIn(): Promise<Credentials> {
 
 const needsLogin = (error: unknown) => isProblem(error) && /^(authorization|scope)_needed$/.test(error.code ?? "");
 let connection: Connection | undefined;
-/** As somebody does who is asked to log in: logs in, connects again, tries again; not forever. */
+/** Logs in when asked, connects again and retries, but only a limited number of times. */
 async function withLogins<T>(act: (connection: Connection) => Promise<T>): Promise<T> {
   for (let login = 0; ; login++) {
     try {

@@ -1,4 +1,7 @@
-/** What the protocol's conformance suite asks of a server: its own tools, resources and prompts, one object per request. */
+/**
+ * The server for the protocol's conformance suite: its tools, resources and prompts, with a new object for each
+ * request.
+ */
 import {
   acceptedContent,
   CLIENT_CAPABILITIES_META_KEY,
@@ -87,7 +90,7 @@ function plainTools(server: McpServer): void {
   );
 }
 
-/** Tools that ask the client something before they answer; the newer revision alone can. */
+/** Tools that ask the client before they answer. Only the newer revision supports this. */
 function askingTools(server: McpServer): void {
   const named = (name: string, requests: () => Record<string, ReturnType<typeof ask>>, withState = false) =>
     server.registerTool(name, { description: name, inputSchema: nothing }, async (_, ctx) => {
@@ -140,7 +143,7 @@ type Capabilities = { elicitation?: object; sampling?: object };
 const capabilitiesOf = (ctx: ServerContext): Capabilities =>
   ((ctx.mcpReq.envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY] ?? {}) as Capabilities;
 
-/** Tools that go by what the client says it can do. */
+/** Tools whose behavior depends on the client's declared capabilities. */
 function capabilityTools(server: McpServer): void {
   const tool = (
     name: string,
@@ -155,7 +158,7 @@ function capabilityTools(server: McpServer): void {
       },
     });
   });
-  // That the client has not declared it is for the library to see.
+  // The client has not declared this capability; the library has to notice that.
   tool("test_missing_capability", () => inputRequired({ inputRequests: { question: sample("Why?", 10) } }));
   tool("test_streaming_elicitation", async (ctx) => {
     const { progressToken } = (ctx.mcpReq._meta ?? {}) as { progressToken?: string };

@@ -1,5 +1,5 @@
 /**
- * The protocol's own conformance suite: the server over the gate and the handler that /mcp is served by, the client by a
+ * The protocol's own conformance suite. The server is tested with the gate and handler of /mcp, the client with a
  * program that connects and logs in as tool servers are connected.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
@@ -55,7 +55,7 @@ const suite = async (args: readonly string[]): Promise<string> => {
   return out + err;
 };
 
-/** For each scenario. */
+/** Time limit for each scenario. */
 const PATIENCE = ["--timeout", "90000"];
 const REVISIONS = ["2025-11-25", "2026-07-28"];
 
@@ -70,7 +70,7 @@ test.each(REVISIONS)("the server passes every scored scenario of %s", async (rev
 
 const CLIENT = ["client", "--command", `${BUN} ${join(import.meta.dir, "conformance-client.ts")}`];
 
-/** Every scenario of a client that a revision scores, as the suite's own requirements list them. */
+/** Every client scenario that a revision scores, according to the suite's own requirements. */
 const clientScenarios = (revision: string): string[] => {
   const file = join(SUITE, `../../requirements/${revision}.yaml`);
   return (parse(readFileSync(file, "utf8")) as { client: string[] }).client;
@@ -80,7 +80,7 @@ test("the suite scores as many scenarios of a client as it did", () => {
   expect(REVISIONS.flatMap(clientScenarios).length).toBeGreaterThanOrEqual(50);
 });
 
-/** Undefined when it passes without a warning. */
+/** Undefined if the scenario passes without a warning. */
 async function faultAlone(revision: string, scenario: string): Promise<string | undefined> {
   const said = await suite([...CLIENT, "--scenario", scenario, "--spec-version", revision, ...PATIENCE]);
   const counts = /Passed: (\d+)\/(\d+), (\d+) failed, (\d+) warnings/.exec(said)?.slice(1).map(Number);
@@ -94,7 +94,8 @@ test.each(REVISIONS)("the client passes every scored scenario of %s", async (rev
   const [, summary = ""] = said.split("=== SUITE SUMMARY ===");
   const clean = new Set([...summary.matchAll(/^✓ (\S+): [1-9]\d* passed, 0 failed$/gm)].map(([, name]) => name!));
   const scored = clientScenarios(revision);
-  // The suite runs all at once and they have their time-outs: what failed in the crowd must pass alone.
+  // The suite runs all scenarios at once, and they have time limits. A scenario that failed among the others must pass
+  // alone.
   const again = scored.filter((scenario) => !clean.has(scenario));
   const faults: string[] = [];
   for (const scenario of again) {

@@ -1,4 +1,4 @@
-/** A container image that holds tool servers from npm and a runtime for them: made on the spot, kept by its content. */
+/** A container image with tool servers from npm and their runtime, built on demand and named by its content. */
 import { createHash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -15,22 +15,22 @@ type NpmServer = (typeof NPM_SERVERS)[number];
 export const npmServerEntry = (name: NpmServer): string =>
   join(MODULES, `@modelcontextprotocol/server-${name}/dist/index.js`);
 export const ODD_SERVER = join(import.meta.dir, "odd-server.ts");
-/** The runtime that tests run under. */
+/** The runtime with which the tests run. */
 export const BUN = realpathSync(join(MODULES, ".bin/bun"));
 
-/** In one file, so that an image needs no folder of modules. */
+/** Bundles a server into one file, so that the image needs no node_modules. */
 async function bundled(entry: string): Promise<Buffer> {
   const { outputs } = await Bun.build({ entrypoints: [entry], target: "bun" });
   return Buffer.from(await outputs[0]!.arrayBuffer());
 }
 
-/** `command` and `args` that run a server of the image. */
+/** `command` and `args` that start a server of the image. */
 export const inImage = (name: NpmServer | "odd", ...args: string[]) => ({
   command: "/bin/bun",
   args: [`/srv/${name}/index.js`, ...args],
 });
 
-/** @returns its name; imported when this engine has none of the same content. */
+/** @returns the image's name. The image is imported if this engine has none with the same content. */
 export async function mcpImage(docker: DockerClient): Promise<string> {
   const busybox = BUSYBOX_PATHS.map((path) => {
     try {
@@ -49,7 +49,7 @@ export async function mcpImage(docker: DockerClient): Promise<string> {
   for (const name of NPM_SERVERS) {
     const entry = npmServerEntry(name);
     files.push([`srv/${name}/index.js`, await bundled(entry)]);
-    // They read their versions from it, from beside themselves or from above.
+    // The servers read their version from this file, beside themselves or in a parent folder.
     files.push([`srv/${name}/package.json`, readFileSync(join(entry, "../../package.json"))]);
   }
   const hash = createHash("sha256");

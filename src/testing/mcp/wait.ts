@@ -1,9 +1,9 @@
-/** Waiting for a tool server's state over the API: by events, not by the clock. */
+/** Waits for a state of a tool server over the API: by events, not by polling. */
 import type { McpServer } from "../../feature/mcp/model.ts";
 import { framesOf } from "../event-reader.ts";
 import type { TestServer } from "../server.ts";
 
-/** The server once it fits; its state is read again at each of its events. */
+/** Resolves with the server once it fits. Its state is read again at each of its events. */
 export async function mcpServerWhen(
   server: TestServer,
   id: string,

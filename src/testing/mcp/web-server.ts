@@ -1,34 +1,34 @@
-/** A tool server over HTTP in the test's process, in either revision; behind an authorization server where that is wanted. */
+/** A tool server over HTTP in the test's process, in either revision, optionally with an authorization server. */
 import { createHash, randomBytes } from "node:crypto";
 import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 
 export interface WebServer {
   url: string;
   origin: string;
-  /** What was asked of it: method and path, and whether it carried a token. */
+  /** The requests it received: method, path, and whether they had a token. */
   asked: string[];
-  /** Scopes that logins asked for. */
+  /** The scopes that log-ins requested. */
   scopes: (string | null)[];
-  /** Access tokens are not valid from now on; refresh tokens still are. */
+  /** Invalidates all access tokens; refresh tokens stay valid. */
   expire(): void;
   stop(): Promise<void>;
 }
 
 export interface WebServerOptions {
   oauth?: boolean;
-  /** Serves the older revision alone. */
+  /** Whether it supports only the older revision. */
   legacyOnly?: boolean;
-  /** The one client that the authorization server knows; it registers no other. */
+  /** The only client that the authorization server knows; it then registers no others. */
   client?: { id: string; secret: string };
-  /** The scope that listing wants; calling wants `write` besides. */
+  /** The scope that listing tools needs. Calling a tool also needs `write`. */
   scope?: string;
-  /** Members of the metadata of the authorization server, as a hostile one would have them. */
+  /** Members of the authorization server's metadata, as a hostile one would set them. */
   metadata?: (origin: string) => Record<string, unknown>;
   /** The authorization server that the tool server names. */
   authorizationServer?: string;
   /** Answers instead of the tool server. */
   answer?(request: Request): Response | undefined | Promise<Response | undefined>;
-  /** Of the answer of the authorization server. */
+  /** The `iss` in the authorization server's answer. */
   iss?: string;
 }
 
@@ -50,7 +50,7 @@ export function startWebServer(options: WebServerOptions = {}): WebServer {
   const asked: string[] = [];
   const codes = new Map<string, { challenge: string; redirect: string; scope: string }>();
   const scopes: (string | null)[] = [];
-  /** Scopes by token. */
+  /** Scopes by access token. */
   let access = new Map<string, string>();
   const refresh = new Set<string>();
   const fresh = () => randomBytes(16).toString("hex");

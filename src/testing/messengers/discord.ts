@@ -1,4 +1,7 @@
-/** A fake of Discord: REST and gateway, which keeps what a session has not seen (https://docs.discord.com/developers/events/gateway). */
+/**
+ * A fake of Discord: REST and gateway. It keeps events that a session has not seen
+ * (https://docs.discord.com/developers/events/gateway).
+ */
 import type { ServerWebSocket } from "bun";
 import { bodyOf, createFakeParts, type FakeMessenger, listOf, objectOf } from "./fake.ts";
 

@@ -1,9 +1,9 @@
-/** What the fakes of messengers have in common. Each speaks its service's wire protocol, and has its faults. */
+/** What the fakes of messengers share. Each speaks its service's wire protocol and imitates the service's faults. */
 import { inbox } from "../receiver.ts";
 
 interface SentButton {
   label: string;
-  /** What comes back when it is pressed; of Matrix the sign. */
+  /** The value that pressing the button returns; in Matrix it is the reaction. */
   token: string;
 }
 
@@ -22,31 +22,31 @@ export interface Person {
 
 export interface FakeMessenger {
   readonly kind: "telegram" | "slack" | "discord" | "matrix";
-  /** What connects to it. */
+  /** The settings with which a messenger connects to the fake. */
   readonly access: Readonly<Record<string, unknown>>;
-  /** What the bot wrote. */
+  /** Messages that the bot wrote. */
   readonly sent: Inbox<SentMessage>;
-  /** What it changed. */
+  /** Messages that the bot changed. */
   readonly edited: Inbox<{ chat: string; message: string; text: string }>;
-  /** What it told the one who pressed a button. */
+  /** What the bot told the person who pressed a button. */
   readonly told: Inbox<string>;
   say(who: Person, text: string, replyTo?: string): void;
-  /** @param message where the button is: of a forwarded message another one. */
+  /** @param message the message with the button; for a forwarded message, that of the copy. */
   press(who: Person, message: string, token: string): void;
-  /** Sends everything again, the newest first. */
+  /** Sends everything again, newest first. */
   repeat(): void;
-  /** Cuts the connections on which people's messages come. */
+  /** Cuts the connections over which people's messages arrive. */
   cut(): void;
-  /** The next request is answered with 429 and this wait. */
+  /** Answers the next request with 429 and this wait. */
   beBusy(seconds: number): void;
-  /** How many requests were answered so. */
+  /** How many requests were answered with 429. */
   busyAnswers(): number;
   close(): Promise<void>;
 }
 
 type Inbox<T> = ReturnType<typeof inbox<T>>;
 
-/** Counters and inboxes of a fake. */
+/** Creates the counters and inboxes of a fake. */
 export function createFakeParts() {
   let busy: number | undefined;
   let busyAnswers = 0;
@@ -58,7 +58,7 @@ export function createFakeParts() {
       busy = seconds;
     },
     busyAnswers: () => busyAnswers,
-    /** The wait that this request is answered with, once. */
+    /** The wait with which this request is answered, at most once. */
     takeBusy(): number | undefined {
       const wait = busy;
       busy = undefined;
@@ -68,14 +68,14 @@ export function createFakeParts() {
   };
 }
 
-/** Whoever waits for news is woken. */
+/** Wakes everyone who waits for news. */
 export function createBell() {
   let waiting: (() => void)[] = [];
   return {
     ring(): void {
       for (const wake of waiting.splice(0)) wake();
     },
-    /** Until it rings, or the request is given up. */
+    /** Waits until the bell rings or the request is aborted. */
     wait: (signal: AbortSignal): Promise<void> =>
       new Promise((wake) => {
         waiting.push(wake);
@@ -87,7 +87,7 @@ export function createBell() {
   };
 }
 
-/** Members of JSON that the server under test sent. */
+/** The members of JSON that the tested server sent. */
 export const objectOf = (value: unknown): Record<string, unknown> =>
   typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : {};
 export const listOf = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.map(objectOf) : []);

@@ -1,4 +1,6 @@
-/** A fake of a Matrix server: https://spec.matrix.org/latest/client-server-api. Its buttons are signs below a message. */
+/**
+ * A fake Matrix server: https://spec.matrix.org/latest/client-server-api. Its buttons are reactions below a message.
+ */
 import { bodyOf, createBell, createFakeParts, type FakeMessenger, objectOf } from "./fake.ts";
 
 const TOKEN = "syt_canary_matrix_62fe";
@@ -62,7 +64,7 @@ export function openFakeMatrix(): FakeMessenger {
         return Response.json({ event_id: `$r${key}` });
       }
       const id = known.get(key) ?? `$m${known.size}`;
-      // The same key is the same event.
+      // The same transaction key means the same event.
       if (known.has(key)) return Response.json({ event_id: id });
       known.set(key, id);
       if (relation["rel_type"] === "m.replace") {

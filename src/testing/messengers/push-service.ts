@@ -1,11 +1,14 @@
-/** A fake push service with one browser's subscription, which decrypts what it gets: RFC 8291 and 8292, written apart from the product. */
+/**
+ * A fake push service with the subscription of one browser. It decrypts what it receives (RFC 8291 and 8292), with code
+ * that is independent of the product.
+ */
 import { createDecipheriv, createECDH, createHmac, createPublicKey, randomBytes, verify } from "node:crypto";
 import { inbox } from "../receiver.ts";
 import { objectOf } from "./fake.ts";
 
 interface Pushed {
   headers: Headers;
-  /** What the browser's page gets. */
+  /** What the browser's page receives. */
   said: Record<string, unknown>;
   claims: Record<string, unknown>;
 }
@@ -42,7 +45,7 @@ export function openPushService() {
     if (padded.at(-1) !== 2) throw new Error("the last record does not end with 2");
     return padded.subarray(0, -1).toString();
   }
-  /** @throws Error unless it is signed by the key that it names. */
+  /** @throws Error unless the token is signed by the key that it names. */
   function claimsOf(authorization: string): Record<string, unknown> {
     const [, token = "", key = ""] = /^vapid t=([\w.-]+), k=([\w-]+)$/.exec(authorization) ?? [];
     const [head, claims, signature = ""] = token.split(".");
@@ -68,7 +71,7 @@ export function openPushService() {
   service.close = () => http.stop(true);
   return {
     service,
-    /** As the browser gives it. */
+    /** The subscription as the browser returns it. */
     subscription: {
       url: `${service.url}/push/canary-endpoint-4471`,
       p256dh: ours.toString("base64url"),

@@ -62,7 +62,7 @@ export function openFakeSlack(): FakeMessenger {
       open(socket) {
         sockets.add(socket);
         socket.send(JSON.stringify({ type: "hello", num_connections: 1 }));
-        // What was not acknowledged comes again on the next connection.
+        // Events that were not acknowledged are sent again on the next connection.
         for (const one of envelopes) if (unacknowledged.has(one.envelope_id)) socket.send(JSON.stringify(one));
       },
       message(_socket, data) {
@@ -80,7 +80,7 @@ export function openFakeSlack(): FakeMessenger {
     say(who, text, replyTo) {
       const ts = `1700000001.${String(nextMessage++).padStart(6, "0")}`;
       const thread = replyTo === undefined ? {} : { thread_ts: replyTo };
-      // Slack keeps a text with a slash for commands of apps.
+      // Slack treats a text that begins with a slash as an app's command.
       const [command = "", ...rest] = text.split(" ");
       if (command === "/run" || (command === "/stop" && replyTo === undefined))
         return add("slash_commands", {

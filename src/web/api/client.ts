@@ -1,4 +1,4 @@
-/** The API client of the pages: same origin, session cookie, types from the server's OpenAPI document. */
+/** The pages' API client. It uses the same origin, the session cookie, and types from the server's OpenAPI document. */
 import createClient from "openapi-fetch";
 import createHooks from "openapi-react-query";
 import type { components, paths } from "../../api/schema.gen.ts";
@@ -11,13 +11,13 @@ export type Problem = Schemas["Problem"];
 /** Base path of this site: "/" or "/skep/". */
 export const BASE = document.documentElement.dataset["base"] ?? "/";
 
-/** An address of this site from a path: `/v1/runs` below the site's own prefix. */
+/** Turns a path into an address of this site: `/v1/runs` below the site's own prefix. */
 export const siteUrl = (path: string): string => BASE + path.replace(/^\//, "");
 
-/** Whether the page came over the loopback address, which leads to the server from its own machine alone. */
+/** Whether the page was loaded from the loopback address, which is reachable only on the server's own machine. */
 export const onItsMachine = (): boolean => ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
 
-/** The server did not answer at all. Has a problem's shape, so that it is shown like one. */
+/** The problem that is shown when the server does not answer at all. */
 export const unreachable = (): Problem => ({
   type: "about:blank",
   title: "No answer",
@@ -44,7 +44,7 @@ export const client = createClient<paths>({
   credentials: "same-origin",
   async fetch(request: Request) {
     try {
-      // What changes something is sent once: nobody knows whether it arrived.
+      // A request that changes something is sent only once: after a failure, nobody knows whether it arrived.
       const answer = await (request.method === "GET" ? read(request) : fetch(request));
       if (answer.status === 401 && !request.url.includes("/v1/auth/login")) dispatchEvent(new Event(SESSION_ENDED));
       return answer;
@@ -58,17 +58,19 @@ export const client = createClient<paths>({
 /** Hooks over the client: `api.useQuery("get", "/v1/runs/{id}", { params: { path: { id } } })`. */
 export const api = createHooks(client);
 
-/** A form with files as a request: the description types its body as an object. */
+/**
+ * Request options for a form with files. The cast is needed because the OpenAPI document types the body as an object.
+ */
 export const multipart = (form: FormData) => ({ body: form as never, bodySerializer: () => form });
 
-/** The data of a call of `client`. @throws its Problem. */
+/** Waits for a call of `client` and returns its data. @throws the problem in the answer. */
 export async function must<T>(call: Promise<{ data?: T; error?: unknown }>): Promise<T> {
   const { data, error } = await call;
   if (error) throw error;
   return data as T;
 }
 
-/** Any thrown value as a problem that can be shown. */
+/** Turns any thrown value into a problem that can be shown. */
 export function problemOf(error: unknown): Problem {
   if (typeof error === "object" && error !== null && "detail" in error && "code" in error) return error as Problem;
   return {
@@ -79,7 +81,7 @@ export function problemOf(error: unknown): Problem {
   };
 }
 
-/** A problem's message about a field of the body, by the field's name. */
+/** The problem's message about one field of the request body. */
 export function fieldError(error: unknown, name: string): string | undefined {
   if (!error) return undefined;
   return problemOf(error).errors?.find(({ pointer }) => pointer.replace(/^\//, "") === name)?.message;

@@ -1,4 +1,4 @@
-/** Answers that were asked for before something changed and come after it. */
+/** Requests that were sent before a change and answered after it. */
 import { expect, test } from "bun:test";
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { fetchAgain } from "./fetch-again.ts";

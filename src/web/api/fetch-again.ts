@@ -1,8 +1,8 @@
 import type { Query, QueryClient } from "@tanstack/react-query";
 
 /**
- * Fetches again what is shown. A first answer that is still on its way is not cancelled by the library and may be older
- * than what has changed, so it is asked for once more when it is there.
+ * Fetches again what the page shows. The library does not cancel a first request that is under way, whose answer may be
+ * older than the change. Such a query is therefore fetched once more after its answer has arrived.
  */
 export async function fetchAgain(queries: QueryClient, which: (query: Query) => boolean = () => true): Promise<void> {
   const coming = queries
@@ -11,7 +11,7 @@ export async function fetchAgain(queries: QueryClient, which: (query: Query) => 
     .filter(({ state }) => state.data === undefined)
     .map(async (query) => {
       await query.fetch().catch(() => {});
-      // For several changes meanwhile it is asked once.
+      // Several changes in the meantime cause only one more request.
       await queries.invalidateQueries({ predicate: (one) => one === query }, { cancelRefetch: false });
     });
   await Promise.all([queries.invalidateQueries({ predicate: which }), ...coming]);

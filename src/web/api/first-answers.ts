@@ -1,18 +1,18 @@
 /**
- * What every page asks first: who is logged in, and where the log of events is. `theme.ts` asks while the page's scripts are
- * still on their way, and the client takes the answers, each once.
+ * The first requests of every page: who is logged in, and the current position in the event log. `theme.ts` sends them
+ * while the page's scripts are still loading. The client then takes each answer once.
  */
 const ME = "v1/auth/me";
 const POSITION = "v1/events?limit=1";
 
 declare global {
   interface Window {
-    /** By address. Two scripts share it, each of which is a bundle of its own. */
+    /** Answers by address. It is on `window` because two separate script bundles share it. */
     skepFirst?: Map<string, Promise<Response>>;
   }
 }
 
-/** @param base address of the site, with a slash at its end. */
+/** @param base address of the site, with a trailing slash. */
 export function askFirst(base: string): void {
   const me = fetch(base + ME);
   const isKnown = me.then(
@@ -24,7 +24,8 @@ export function askFirst(base: string): void {
   const position = isKnown.then(async (known) => {
     const answer = await log;
     if (known) return answer;
-    // Without a session both refuse, and who logs in asks again. What nobody reads would hold a connection.
+    // Without a session the server refuses both requests, and they are sent again after a log-in. Cancel the body: an
+    // unread answer would keep its connection.
     await answer.body?.cancel();
     throw new Error("no session");
   });
@@ -32,11 +33,11 @@ export function askFirst(base: string): void {
     [base + ME, me],
     [base + POSITION, position],
   ]);
-  // Who takes an answer asks again where there is none.
+  // Avoid unhandled rejections. Whoever takes a failed answer sends the request again.
   for (const answer of window.skepFirst.values()) answer.catch(() => {});
 }
 
-/** @returns the answer that was asked for before the script was here, if it was not taken yet. */
+/** @returns the answer to a request that was sent before this script loaded, unless it was taken already. */
 export function takeFirst(address: string): Promise<Response> | undefined {
   const answer = window.skepFirst?.get(address);
   window.skepFirst?.delete(address);

@@ -1,4 +1,4 @@
-/** The query cache: how long answers stay fresh, what is retried, and how lists load page by page. */
+/** The query cache: how long answers stay fresh, which requests are retried, and how lists load page by page. */
 import { QueryClient, useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { paths } from "../../api/schema.gen.ts";
@@ -11,18 +11,18 @@ export const queries = new QueryClient({
       staleTime: 15_000,
       retry(failures, error) {
         const { status } = problemOf(error);
-        // Status 0 is no answer at all; the client has tried that several times by itself.
+        // Status 0 means that no answer arrived; the client has already tried several times by itself.
         return failures < (status === 0 ? 1 : 2) && [0, 502, 503, 504].includes(status);
       },
       refetchOnWindowFocus: true,
-      // The server may be on this machine, or in its own network: without the internet it answers all the same.
+      // The server may be on this machine or in the local network, so it can answer without internet access.
       networkMode: "always",
       refetchOnReconnect: true,
     },
   },
 });
 
-/** Fetches everything shown again whose path begins with this: `refresh("/v1/runs")`. */
+/** Fetches again everything on the page whose path begins with one of these: `refresh("/v1/runs")`. */
 export function refresh(...paths: string[]): Promise<void> {
   return fetchAgain(
     queries,
@@ -34,7 +34,7 @@ interface Page<T> {
   items: T[];
   next_cursor: string | null;
 }
-/** What a GET that lists answers for each row. */
+/** The row type of each GET operation that answers with a list. */
 type ListPaths = {
   [P in keyof paths]: paths[P] extends {
     get: { responses: { 200: { content: { "application/json": Page<unknown> } } } };
@@ -51,15 +51,15 @@ const after = (cursor: string, limit: number | undefined) => ({ cursor, ...(limi
 
 interface PagesOptions {
   enabled?: boolean;
-  /** Rows of each page after the first; as many as the first has, unless given. */
+  /** Number of rows on each page after the first; by default as many as on the first. */
   further?: number;
 }
 
-/** A list of the API, page by page; `rows` are those of all pages that were asked for. */
+/** A list of the API, loaded page by page. `rows` are those of all pages loaded so far. */
 export function usePages<P extends ListPaths>(path: P, params: ParamsOf<P>, options: PagesOptions = {}) {
   const { further, ...asked } = options;
   const query = useInfiniteQuery({
-    // A key of its own: the single answer of the same path has another shape.
+    // A separate key, because the single answer of the same path has another shape.
     queryKey: ["get", path, { params, pages: true }],
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page: Page<RowOf<P>>) => page.next_cursor ?? undefined,
@@ -71,7 +71,7 @@ export function usePages<P extends ListPaths>(path: P, params: ParamsOf<P>, opti
     },
     ...asked,
   });
-  // The same rows until there are others: what is drawn from them is not drawn again.
+  // Keep the same array until the rows change, so that components that depend on it do not render again.
   const rows = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data]);
   return { ...query, rows };
 }

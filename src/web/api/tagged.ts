@@ -13,11 +13,11 @@ export interface Tagged<T> {
   etag: string;
 }
 
-/** @param path as in the API, with its parameters: the key that events and `refresh` use. */
+/** @param path the path as in the API, with its parameters. Events and `refresh` use it as the key. */
 export function useTagged<T>(path: string, params: unknown, call: () => Promise<Answer<T>>) {
   return useQuery({
     queryKey: ["get", path, { params, tagged: true }],
-    // What a person is editing is not replaced by a refetch.
+    // Do not replace what a person is editing.
     refetchOnWindowFocus: false,
     async queryFn(): Promise<Tagged<T>> {
       const { data, error, response } = await call();
@@ -30,10 +30,10 @@ export function useTagged<T>(path: string, params: unknown, call: () => Promise<
 /** Headers of a change that fails if somebody else changed the object. */
 export const ifMatch = (etag: string | undefined) => ({ headers: etag ? { "If-Match": etag } : {} });
 
-/** A version of a part of what has one tag: a change of another part leaves it as it is. */
+/** A version of one part of an object that has one ETag. It stays the same when only other parts change. */
 export const versionOf = (part: unknown): string => JSON.stringify(part);
 
-/** What the server answers a change that came too late. */
+/** The server's answer to a change that came too late. */
 const tooLate = (): Problem => ({
   type: "about:blank",
   title: "Precondition failed",
@@ -44,12 +44,12 @@ const tooLate = (): Problem => ({
   request_id: "",
 });
 
-/** Others change other parts of it meanwhile: so often it is read anew. */
+/** How often the object is read again when somebody changed another part of it meanwhile. */
 const TRIES = 3;
 
 /**
- * Changes a part of what has one tag, unless somebody else changed that part since.
- * @param version of the part when the person began.
+ * Changes one part of an object that has one ETag, unless somebody else has changed that part meanwhile.
+ * @param version the part's version when the person began to edit.
  * @throws Problem 412.
  */
 export async function changePart<T>(

@@ -1,31 +1,37 @@
 /**
- * Keys that are pressed while a part of the page is still loaded. They are held, and count once it is there, in the order
- * in which they were pressed: a person who knows the way does not wait for the page.
+ * Holds the keys that are pressed while part of the page is still loading, and replays them in order once it is there.
+ * A person who knows the way need not wait for the page.
  */
 import { useLayoutEffect } from "react";
 
 type Press = (event: KeyboardEvent) => void;
 
-/** What holds keys: a script that is on its way (`part`), or rows and other content of a part that is there (`content`). */
+/**
+ * What delays keys: a script that is loading (`part`), or rows and other content that a loaded part waits for
+ * (`content`).
+ */
 type Loads = "part" | "content";
 
-/** A hand that rests on a key is not held for ever. */
+/** How many keys are held at most: a key that is kept pressed repeats without end. */
 const MOST = 20;
-/** What was pressed longer ago is forgotten: nobody expects it any more. */
+/** Keys that were pressed longer ago are dropped, since nobody expects them any more. */
 const FORGOTTEN_MS = 60_000;
 
 const under = { part: 0, content: 0 };
 let held: KeyboardEvent[] = [];
 let press: Press | undefined;
 
-/** A form that is loaded has taken the focus: what was typed ahead was meant for it, not for the page's keys. */
+/** A form that has just loaded may have taken the focus. Keys typed ahead were then meant for it, not for the page. */
 const isTyping = (): boolean =>
   document.activeElement instanceof HTMLElement &&
   (document.activeElement.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName));
 
-/** Presses the first key; the next one follows when the page has drawn what came of it, as another page with other keys. */
+/**
+ * Replays the first held key. The next one follows after the page has rendered the result, which may be another page
+ * with other keys.
+ */
 function replay(): void {
-  // The next part of the page may be on its way already.
+  // The next part of the page may be loading already.
   if (under.part > 0) return;
   const [first, ...rest] = held.filter(({ timeStamp }) => performance.now() - timeStamp < FORGOTTEN_MS);
   held = [];
@@ -36,37 +42,37 @@ function replay(): void {
   if (goesOn && rest.length > 0) setTimeout(replay);
 }
 
-/** Whether keys are held: the next ones come after them. */
+/** Whether keys are held. New keys must then wait behind them. */
 export const isHolding = (): boolean => held.length > 0;
 
-/** Whether something of the page is still loaded. */
+/** Whether a part of the page or its content is still loading. */
 export const isLoading = (what: Loads): boolean => under[what] > 0;
 
-/** Keeps a key until what is loaded is there. */
+/** Holds a key until what is loading is there. */
 export function hold(event: KeyboardEvent): void {
   event.preventDefault();
   if (held.length < MOST) held.push(event);
 }
 
-/** The page is left: keys that were meant for it go with it. */
+/** Drops the held keys when the person leaves the page that they were meant for. */
 export function dropHeld(): void {
   held = [];
 }
 
-/** Marks a part of the page as loaded later, while the component that calls it is drawn. */
+/** Marks a part of the page as loading while the calling component is mounted, for example as a placeholder. */
 export function useHeldKeys(what: Loads): void {
-  // Before the page is painted: a key that is pressed at the first sight of it counts.
+  // A layout effect runs before the page is painted, so that a key pressed at the first sight of the page counts.
   useLayoutEffect(() => {
     under[what]++;
     return () => {
       under[what]--;
-      // After what takes its place has been put into the page, with its keys.
+      // Replay after the content that replaces this component is in the page, with its keys.
       queueMicrotask(replay);
     };
   }, [what]);
 }
 
-/** Gives the keys to what answers them. @returns a function that takes them from it. */
+/** Sends the keys to `answer`. @returns a function that undoes this. */
 export function answerKeys(answer: Press): () => void {
   press = answer;
   return () => {
@@ -74,7 +80,7 @@ export function answerKeys(answer: Press): () => void {
   };
 }
 
-// From before the first sight of the page: until the session is known, nothing else hears keys.
+// This listener is active before the page is first shown: until the session is known, nothing else listens for keys.
 addEventListener("keydown", (event) => {
   if (press) press(event);
   else if (under.part > 0 && !event.metaKey && !event.ctrlKey && !event.altKey && event.key.length === 1) hold(event);

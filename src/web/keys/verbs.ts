@@ -1,16 +1,19 @@
-/** What can be done with what is shown, for the palette: the buttons at the head of the page, and what parts of it add. */
+/**
+ * The actions that the command palette offers for the current page: the buttons in its header, and those that parts of
+ * the page add.
+ */
 import { useEffect, useRef } from "react";
 
 interface Verb {
   label: string;
-  /** Other words by which it is found. */
+  /** Other words that find the action. */
   words?: string[];
   act(): void;
 }
 
 const shown = new Set<() => Verb[]>();
 
-/** Adds what can be done with a part of the page while it is shown. */
+/** Adds actions of a part of the page while that part is shown. */
 export function useVerbs(verbs: Verb[]): void {
   const now = useRef(verbs);
   now.current = verbs;
@@ -25,11 +28,11 @@ const BUTTONS = "main [data-verbs] :is(button, a[href]):not(:disabled, [aria-has
 
 function buttonVerb(button: HTMLElement): Verb[] {
   const label = (button.getAttribute("aria-label") ?? button.textContent ?? "").trim();
-  // Hidden on this width, or without words.
+  // Skip buttons without text, and those hidden at this window width.
   return label && button.checkVisibility() ? [{ label, act: () => button.click() }] : [];
 }
 
-/** The buttons first; of several of one name the first. */
+/** All actions of the page, buttons first. If several have the same name, the first one counts. */
 export function verbsHere(): Verb[] {
   const added = [...shown].flatMap((verbs) => verbs());
   const buttons = [...document.querySelectorAll<HTMLElement>(BUTTONS)].flatMap(buttonVerb);

@@ -1,6 +1,6 @@
 /**
- * A change that a person makes: one request or several, whether they are under way, and what went wrong. Afterwards what
- * the page shows of the changed paths is asked for again.
+ * A change that a person makes: its requests, whether they are under way, and what went wrong. After the change, the
+ * page's data on the changed paths is fetched again.
  */
 import { useState, useSyncExternalStore } from "react";
 import type { paths } from "../../api/schema.gen.ts";
@@ -14,19 +14,21 @@ type Start<P> = P extends `/v1/${infer One}/${infer Two}/${string}`
   : P extends `/v1/${infer One}/${string}`
     ? `/v1/${One}`
     : never;
-/** A path of the API as its document writes it, or how several begin: `/v1/secrets/{id}`, `/v1/memory`. */
+/**
+ * A path of the API as in the OpenAPI document, or a beginning that several share: `/v1/secrets/{id}`, `/v1/memory`.
+ */
 export type ApiPath = keyof paths | Start<keyof paths>;
 
 export interface Change extends Action {
   /**
-   * @param work sends the requests. If it returns the answer of a request, a problem in it counts as thrown.
-   * @param said told to the person once it is done.
-   * @returns whether it was done.
+   * @param work sends the requests. If it returns the answer of a request, a problem in that answer counts as thrown.
+   * @param said shown to the person after success.
+   * @returns whether the change succeeded.
    */
   run(work: () => Promise<unknown>, said?: string): Promise<boolean>;
 }
 
-/** @returns what a request or a function answered. @throws the problem in the answer of a request. */
+/** @returns what a request or function returned. @throws the problem in a request's answer. */
 export async function settle(answer: Promise<unknown>): Promise<unknown> {
   const done = await answer;
   const isAnswer = typeof done === "object" && done !== null && "response" in done;
@@ -39,13 +41,13 @@ interface State {
   error: unknown;
 }
 
-/** What a change does beside its requests; tests bring their own. */
+/** What a change does besides its requests. Tests pass their own. */
 interface Effects {
   refresh(...paths: string[]): Promise<void>;
   notify(text: string): void;
 }
 
-/** The same without a component: its state is read and followed. */
+/** Like `useChange`, outside of a component: the state is read with `state` and followed with `subscribe`. */
 export function createChange(changes: ApiPath[], effects: Effects = { refresh, notify }) {
   let state: State = { busy: false, error: undefined };
   const readers = new Set<() => void>();
@@ -65,12 +67,12 @@ export function createChange(changes: ApiPath[], effects: Effects = { refresh, n
       try {
         await settle(work());
       } catch (error) {
-        // Somebody else was first: what they stored is shown beside what was refused.
+        // Somebody else saved first: fetch their version, so that it can be shown beside the refused one.
         if (problemOf(error).status === 412) await effects.refresh(...changes);
         set({ busy: false, error });
         return false;
       }
-      // It is done, whatever becomes of the questions that follow: an answer that cannot be had shows its error itself.
+      // The change has succeeded even if these reads fail: each query shows its own error.
       await effects.refresh(...changes).catch(() => {});
       set({ busy: false, error: undefined });
       if (said) effects.notify(said);
@@ -79,7 +81,7 @@ export function createChange(changes: ApiPath[], effects: Effects = { refresh, n
   };
 }
 
-/** @param changes paths whose answers are other ones afterwards. */
+/** @param changes paths whose answers are different after the change. */
 export function useChange(...changes: ApiPath[]): Change {
   const [change] = useState(() => createChange(changes));
   const { busy, error } = useSyncExternalStore(change.subscribe, change.state, change.state);

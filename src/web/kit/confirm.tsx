@@ -1,4 +1,4 @@
-/** Asks before something that cannot be undone, and does it. */
+/** Asks for confirmation before an action that cannot be undone, and then does it. */
 import type { ReactNode } from "react";
 import { useLocation } from "wouter";
 import { Button } from "../ui/button.tsx";
@@ -10,13 +10,13 @@ interface ConfirmProps {
   title: string;
   /** What will happen, and whether it can be undone. */
   children: ReactNode;
-  /** The word on the button: the action itself. */
+  /** The text of the button: the action itself. */
   word: string;
-  /** Paths whose answers are other ones afterwards. */
+  /** Paths whose answers are different after the action. */
   changes: ApiPath[];
-  /** A problem in the answer that it returns is shown, and the question stays. */
+  /** The action. If the answer that it returns contains a problem, it is shown, and the dialog stays open. */
   act(): Promise<unknown>;
-  /** Where the person goes once it is done: before the page asks for what is no longer there. */
+  /** Page to open after success, before the current page asks for data that no longer exists. */
   leaveTo?: string | undefined;
   onClose(): void;
 }

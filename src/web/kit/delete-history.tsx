@@ -1,4 +1,7 @@
-/** The question before a run, a chat, or a project's or user's everything is deleted: what goes, what stays. */
+/**
+ * The dialog before a run, a chat, or everything of a project or user is deleted: it says what is deleted and what
+ * stays.
+ */
 import { api, client, must, type Schemas } from "../api/client.ts";
 import { bytes, plural } from "../ui/format.ts";
 import { Await } from "../ui/note.tsx";
@@ -10,10 +13,10 @@ type Kind = Schemas["HistoryPreview"]["kind"];
 interface Props {
   kind: Kind;
   id: string;
-  /** As the question names it: `the run`, `Ada`. */
+  /** The object as it appears in the question: `the run`, `Ada`. */
   what: string;
   onClose(): void;
-  /** Leaves the page of what is being deleted. */
+  /** Leaves the page of the object that is being deleted. */
   leave(): void;
 }
 

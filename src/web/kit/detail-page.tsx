@@ -1,11 +1,11 @@
-/** A page about one thing: its heading once it is known, before that the word for what it is. */
+/** The page of one object. Its heading is the object's name, or the kind of object until the data is loaded. */
 import type { ReactNode } from "react";
 import { type Asked, Await } from "../ui/note.tsx";
 import { PageHeader, type PageHeaderProps } from "../ui/page.tsx";
 
 interface DetailPageProps<Q extends Asked> {
   query: Q;
-  /** What it is, as the heading of a page that cannot be shown. */
+  /** The kind of object, used as the heading while there is no data. */
   kind: string;
   head(data: NonNullable<Q["data"]>): PageHeaderProps;
   children(data: NonNullable<Q["data"]>): ReactNode;

@@ -1,4 +1,4 @@
-/** What came in the way of saving a draft: an error, or somebody else who was first, whose version stands beside it. */
+/** Shows why a draft could not be saved: an error, or a version that somebody else saved first, beside one's own. */
 import { Conflict, isConflict } from "../ui/conflict.tsx";
 import type { DraftState } from "../ui/draft.ts";
 import { ProblemNote } from "../ui/problem-note.tsx";
@@ -7,10 +7,10 @@ import type { Change } from "./change.ts";
 interface DraftProblemProps {
   change: Change;
   draft: DraftState;
-  /** Both versions as text. Theirs is what is stored now: a change that came too late has asked for it. */
+  /** Both versions as text. `theirs` is the stored one, which was fetched again after the change was refused. */
   mine: string;
   theirs: string | undefined;
-  /** Sends mine over theirs. */
+  /** Saves one's own version over the other one. */
   overwrite(): void;
 }
 

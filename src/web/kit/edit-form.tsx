@@ -1,6 +1,6 @@
 /**
- * A form over something that is stored. What others save meanwhile does not touch what is being written. If it is sent
- * over theirs, both versions are shown, and the person decides.
+ * A form for something that is stored. Changes that others save meanwhile do not replace what the person types. If both
+ * changed it, both versions are shown, and the person decides.
  */
 import { type ReactNode, useState } from "react";
 import type { Tagged } from "../api/tagged.ts";
@@ -12,19 +12,25 @@ import { useEdit } from "./edit.ts";
 
 interface EditFormProps<T, Body> {
   tagged: Tagged<T>;
-  /** Paths whose answers are other ones afterwards. */
+  /** Paths whose answers are different after the change. */
   changes: ApiPath[];
-  /** Where what is typed is kept until it is sent. Without it, it is lost with the page, which asks before. */
+  /**
+   * Key under which the typed text is stored until it is sent. Without a key, it is lost when the person leaves the
+   * page, which therefore asks first.
+   */
   draft?: string;
-  /** What is changed, as it stands in a sentence. */
+  /** What is changed, as it appears in a sentence. */
   what: string;
-  /** Its buttons stay in sight; see `Form`. */
+  /** Keeps the form's buttons in sight; see `Form`. */
   long?: boolean;
   said?: string;
   bodyOf(fields: Fields): Body;
-  /** @param etag of what the person began with; the server refuses if somebody else changed that. */
+  /**
+   * @param etag tag of the version that the person began with. The server refuses the change if somebody else changed
+   * it.
+   */
   send(body: Body, etag: string | undefined): Promise<unknown>;
-  /** Both versions as text, when somebody else was first. */
+  /** Each version as text, for the case that somebody else saved first. */
   mine(body: Body): string;
   theirs(value: T): string;
   onCancel?: () => void;

@@ -1,16 +1,16 @@
 /**
- * What a person edits while others may save the same thing. It follows what is stored until the person changes something.
- * From then on it stays, and what others save meanwhile stands beside it.
+ * The state of an edit that others may change as well. It shows the stored version until the person changes something.
+ * From then on it keeps the person's version and offers newer stored ones beside it.
  */
 import { useState } from "react";
 import type { Tagged } from "../api/tagged.ts";
 
 export interface Edit<T> extends Tagged<T> {
-  /** Stored by somebody else since the person began. */
+  /** What somebody else stored since the person began. */
   newer: Tagged<T> | undefined;
-  /** The person began to change it. */
+  /** Call this when the person begins to change something. */
   hold(): void;
-  /** The changes were sent, or are not wanted: what is stored is shown. */
+  /** Call this when the changes were sent or discarded: the stored version is shown again. */
   release(): void;
 }
 

@@ -1,28 +1,28 @@
-/** A form in a dialog, which closes once it was sent. */
+/** A form in a dialog that closes after the form was sent. */
 import { type ReactNode, useRef } from "react";
 import { Dialog } from "../ui/dialog.tsx";
 import { type Fields, Form } from "../ui/form.tsx";
 import { type ApiPath, settle, useChange } from "./change.ts";
 
-/** What `submit` returns if the dialog stays, because it shows what came of it. */
+/** Returned by `submit` to keep the dialog open, because it shows the result. */
 export const stay = () => {};
 
 interface FormDialogProps {
   title: string;
-  /** The word on the button. */
+  /** The text of the button. */
   word: string;
-  /** Paths whose answers are other ones afterwards. */
+  /** Paths whose answers are different afterwards. */
   changes?: ApiPath[];
-  /** Told to the person once it is done. */
+  /** Shown to the person after success. */
   said?: string | undefined;
   /**
-   * Sends it. A problem is shown in the form, at the `Field` whose name it tells. If it returns a function, that is called
-   * afterwards instead of closing the dialog: to go to what was made, or `stay`.
+   * Sends the form. A problem is shown at the `Field` that it names. If this returns a function, the function is called
+   * afterwards instead of closing the dialog: it opens what was created, or is `stay`.
    */
   submit(fields: Fields): Promise<unknown>;
   onClose(): void;
   children: ReactNode;
-  /** Beside the form, above and below it. */
+  /** Content above (`before`) and below (`after`) the form. */
   before?: ReactNode;
   after?: ReactNode;
   wide?: boolean;

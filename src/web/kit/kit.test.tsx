@@ -1,4 +1,4 @@
-/** The parts that pages are made of, without a browser. */
+/** The building blocks of pages, tested without a browser. */
 /// <reference types="bun-types/test" />
 import { describe, expect, test } from "bun:test";
 import { loadParts, textOfPart } from "../../testing/dashboard/parts-as-text.ts";
@@ -27,7 +27,7 @@ const problem = (status: number, errors: { pointer: string; message: string }[] 
   errors,
 });
 
-/** A change with a record of what it did beside its requests. */
+/** A change that records what it does besides its requests. */
 function watchedChange(refreshing: () => Promise<void> = async () => {}) {
   const did: string[] = [];
   const change = createChange(["/v1/secrets", "/v1/agents"], {

@@ -1,4 +1,4 @@
-/** A page that is one list: its heading, filters, rows, and the dialogs over it. */
+/** A page that consists of one list: heading, filters, rows and dialogs. */
 import type { ReactNode } from "react";
 import { FilterBar } from "../ui/filter.tsx";
 import { PageHeader, type PageHeaderProps } from "../ui/page.tsx";
@@ -7,11 +7,11 @@ import { List, type ListProps } from "./list.tsx";
 interface ListPageProps<T>
   extends Omit<ListProps<T>, "label">,
     Pick<PageHeaderProps, "title" | "about" | "cli" | "actions"> {
-  /** Of the rows, where the title says something else. */
+  /** Accessible name of the rows, if it differs from the title. */
   label?: string;
-  /** Above the list: search, choices. Their names in the address are `filters`. */
+  /** Search and choices above the list. `filters` has their names in the address. */
   filterBar?: ReactNode;
-  /** Between heading and list: what needs attention. */
+  /** Content between heading and list that needs attention. */
   before?: ReactNode;
   /** Dialogs. */
   children?: ReactNode;

@@ -1,4 +1,7 @@
-/** Rows of one kind, from the API: loading, an error, none yet, none that fits, a table with more on demand. */
+/**
+ * A list of one kind of object. It shows that it loads, an error, that there are no rows or none that match, or a table
+ * that loads more on demand.
+ */
 import type { ReactNode } from "react";
 import { useSearchParams } from "wouter";
 import { NoMatch } from "../ui/filter.tsx";
@@ -12,7 +15,7 @@ export interface Listed<T> extends Asked {
   isFetchingNextPage: boolean;
   fetchNextPage(): unknown;
 }
-/** What `useQuery` answers where a list is given as a whole. */
+/** The result of `useQuery` for a list that is not paged. */
 export interface Whole<T> extends Asked {
   data: { items: T[] } | undefined;
 }
@@ -21,17 +24,17 @@ export const rowsIn = <T,>(query: Listed<T> | Whole<T>): T[] =>
   "rows" in query ? query.rows : (query.data?.items ?? []);
 
 export interface ListProps<T> extends Pick<TableProps<T>, "columns" | "keyOf" | "hrefOf" | "selection"> {
-  /** What the rows are, for readers of the screen. */
+  /** What the rows are, for screen readers. */
   label: string;
   query: Listed<T> | Whole<T>;
-  /** Instead of a table without rows: a sentence, one thing to do, the same from a terminal. */
+  /** Shown instead of a table without rows: a sentence, one action, and the equivalent command for a terminal. */
   empty: { text: ReactNode; action?: ReactNode; cli?: string };
-  /** Names of filters in the address. If one is set and no row fits, the person is offered to clear them. */
+  /** Names of the filters in the address. If a filter is set and no row matches, the list offers to clear them. */
   filters?: string[];
   noMatch?: string;
-  /** Above the rows, where there are some: what to do with them, or to add another. */
+  /** Actions above the rows; shown only if there are rows. */
   bar?: ReactNode;
-  /** Grey lines while it loads. */
+  /** Number of gray placeholder lines while the list loads. */
   lines?: number;
 }
 

@@ -1,4 +1,4 @@
-/** What something has a few of, from the API: a row each in a panel, with a button or two. */
+/** A short list from the API, shown as a panel of rows with a button or two each. */
 import type { ReactNode } from "react";
 import { Await } from "../ui/note.tsx";
 import { Panel } from "../ui/page.tsx";
@@ -6,12 +6,12 @@ import { type Listed, rowsIn, type Whole } from "./list.tsx";
 
 interface RowListProps<T> {
   query: Listed<T> | Whole<T>;
-  /** What the rows are, for readers of the screen. */
+  /** What the rows are, for screen readers. */
   label?: string;
   keyOf(row: T): string;
-  /** In place of the panel where there are none. */
+  /** Shown instead of the panel if there are no rows. */
   empty?: ReactNode;
-  /** Grey lines while it loads. */
+  /** Number of gray placeholder lines while the list loads. */
   lines?: number;
   className?: string;
   children(row: T): ReactNode;

@@ -1,6 +1,6 @@
 /**
- * One connection to the server's event stream: opened, read, opened again after the last event that was seen. What was
- * missed meanwhile comes first; when the server no longer has it, a `gap` says so.
+ * A connection to the server's event stream, reopened after each break from the last event seen. Missed events come
+ * first. If the server no longer has them, it sends a `gap`.
  */
 import { createParser } from "eventsource-parser";
 import { siteUrl } from "../api/client.ts";
@@ -20,15 +20,15 @@ export interface LiveEvent {
 interface ConnectionDeps {
   onEvent(event: LiveEvent): void;
   onState(state: "open" | "lost"): void;
-  /** Position to continue from; undefined at first. */
+  /** Position in the event log to continue from; undefined before the first event. */
   position(): number | undefined;
 }
 
 const WAIT_MS = [500, 1_000, 2_000, 5_000, 10_000];
-/** The server sends a comment every ten seconds; after three missed ones the connection is lost. */
+/** The server sends a comment every ten seconds. After three missed ones the connection counts as lost. */
 const SILENCE_MS = 35_000;
 
-/** @returns a function that ends it. */
+/** @returns a function that closes the connection. */
 export function connect({ onEvent, onState, position }: ConnectionDeps): () => void {
   const ended = new AbortController();
   let failures = 0;

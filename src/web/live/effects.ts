@@ -1,10 +1,15 @@
-/** Fetches what an event makes stale, as its definition says (`stale`): what of it is on the page, once for many events. */
+/**
+ * Fetches again what an event makes outdated, as the event's definition says (`stale`). Only data on the page is
+ * fetched, once for many events.
+ */
 import { STALE } from "../../api/stale.gen.ts";
 import { fetchAgain } from "../api/fetch-again.ts";
 import { queries, refresh } from "../api/queries.ts";
 import { onLive } from "./stream.ts";
 
-/** Events are collected this long before the server is asked, ms: fifty events a second make one request. */
+/**
+ * How long events are collected before the server is asked, in ms. Fifty events within a second then cause one request.
+ */
 const COLLECT_MS = 700;
 
 export function startEffects(): () => void {

@@ -1,11 +1,10 @@
 /**
- * The browser's event stream. One of all open pages holds the connection and passes its events on to the others; when it
- * is closed or has been hidden for a minute, another takes over from its last event. A browser gives a
- * page few connections to a server, and each page needs one for its questions. It carries all events: with a `focus` it
- * would have to be opened again whenever one of the pages shows another run.
- *
- * Pages elect by a lock where the browser has locks (on https and on this machine); elsewhere each visible page has a
- * connection of its own.
+ * The browser's event stream. One of the open pages holds the connection and passes events on to the others. When that
+ * page is closed or has been hidden for a minute, another takes over from its last event. Sharing is needed because a
+ * browser allows few connections to a server, and each page needs one for its requests. The stream carries all events:
+ * with a `focus`, it would have to be reopened whenever a page shows another run.
+ * Pages elect the holder with a Web Lock, which browsers offer on https and on this machine. Elsewhere each visible
+ * page has its own connection.
  */
 import { client } from "../api/client.ts";
 import { connect, type LiveEvent } from "./connection.ts";
@@ -36,8 +35,9 @@ function take(event: LiveEvent): void {
 }
 
 /**
- * Notes where the log is, before the page asks for what it shows: the stream continues from there, so nothing that happens
- * until it is open is missed. Where that is not known, the stream starts with what comes next. Never rejects.
+ * Stores the position in the event log before the page loads its data. The stream continues from there, so no event
+ * before the connection opens is missed. If the position is unknown, the stream starts with the next event. Never
+ * rejects.
  */
 export async function notePosition(): Promise<void> {
   if (last !== undefined) return;
@@ -62,7 +62,7 @@ async function lead(end: Promise<void>): Promise<void> {
     position: () => last,
     onEvent: share,
     onState(next) {
-      // Without a position there is no place to continue from: what happened meanwhile is not sent.
+      // Without a position the stream cannot continue where it broke off, so report that events were missed.
       if (next === "open" && state === "lost" && last === undefined) share(MISSED);
       setState(next);
       channel?.postMessage({ state: next });
@@ -73,7 +73,7 @@ async function lead(end: Promise<void>): Promise<void> {
   leave();
 }
 
-/** Starts listening, once logged in. @returns a function that stops it. */
+/** Starts listening after log-in. @returns a function that stops it. */
 export function startLive(): () => void {
   if (started) return started;
   channel = new BroadcastChannel("skep-events");

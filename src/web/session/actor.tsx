@@ -1,4 +1,4 @@
-/** Who did something, by name. The id stays in the title, where it can be looked up. */
+/** Shows who did something, by name. The id is in the tooltip, so that it can be looked up. */
 import { useMemo } from "react";
 import { Link } from "wouter";
 import { api } from "../api/client.ts";
@@ -19,7 +19,10 @@ const PLAIN: Record<string, string> = {
   "command-line": "an administrator at the terminal",
 };
 
-/** @returns what an agent is called; its id where it is gone. The function stays the same while the names do. */
+/**
+ * @returns a function for an agent's name, or its id if the agent was deleted. It stays the same function while the
+ * names do.
+ */
 export function useAgentNames(): (id: string) => string {
   const agents = api.useQuery("get", "/v1/agents", ALL, { staleTime: 300_000 });
   return useMemo(() => {
@@ -28,19 +31,19 @@ export function useAgentNames(): (id: string) => string {
   }, [agents.data]);
 }
 
-/** An agent by name. The id stays in the title. */
+/** An agent's name. The id is in the tooltip. */
 export function AgentName({ id }: { id: string }) {
   const nameOf = useAgentNames();
   return <span title={id}>{nameOf(id)}</span>;
 }
 
-/** Agents by name, as a sentence lists them. */
+/** Several agents' names, as a sentence lists them. */
 export function AgentNames({ ids }: { ids: readonly string[] }) {
   const nameOf = useAgentNames();
   return <span title={ids.join(", ")}>{ids.map(nameOf).join(", ")}</span>;
 }
 
-/** Names of users, for those who may list them, and of agents. */
+/** Names of agents, and of users for people who may list them. */
 function useNames(): (id: string) => string | undefined {
   const me = useMe();
   const users = api.useQuery("get", "/v1/admin/users", ALL, { enabled: me.role === "admin", staleTime: 300_000 });
@@ -52,7 +55,7 @@ function useNames(): (id: string) => string | undefined {
         agents.data?.items.find((agent) => agent.id === id)?.name);
 }
 
-/** @param id a user, an agent, `agent:…`, `run:…`, `execution:…`, or a word for what is no one. */
+/** @param id a user, an agent, `agent:…`, `run:…`, `execution:…`, or a word for an actor that is none of these. */
 export function Actor({ id }: { id: string }) {
   const nameOf = useNames();
   const [kind, of] = id.split(":");

@@ -12,10 +12,10 @@ export function useMe(): Me {
   return me;
 }
 
-/** For showing what the user may do; the API checks it again. */
+/** Whether the user is an administrator. Use it only to decide what to show; the API checks it again. */
 export const useAdmin = (): boolean => useMe().role === "admin";
 
-/** What `created_by` holds of what this person made; null on a server without log-in. */
+/** The value of `created_by` on what this user creates; null on a server without log-in. */
 export function useOwnId(): string | null {
   const { id, session } = useMe();
   return session.kind === "local" ? null : id;

@@ -1,4 +1,4 @@
-/** Providers, the session, and which page the address means. */
+/** The root of the dashboard: context providers, the session, and the choice of the page by the address. */
 import { QueryClientProvider, useQuery } from "@tanstack/react-query";
 import { Suspense, useEffect, useRef, useState } from "react";
 import { Route, Router, Switch } from "wouter";
@@ -25,7 +25,10 @@ import { LeaveQuestion } from "./leave-question.tsx";
 import { followLogOut } from "./log-out.ts";
 
 const SITE = BASE.replace(/\/$/, "");
-/** `?tab=x` is another view of the page that is open. The router puts the site's path before it, which is the home page. */
+/**
+ * An address such as `?tab=x` means another view of the open page. The router prepends the site's path, which would
+ * mean the home page, so it is removed.
+ */
 const onThisPage = (address: string) => (address.startsWith(`${SITE}?`) ? address.slice(SITE.length) : address);
 
 export function App() {
@@ -55,24 +58,27 @@ const whoAsks = {
   },
 };
 
-/** What is drawn first waits this long at most for both; then it says that something is loaded. */
+/** How long the first rendering waits for the session and the page's script. After that, a placeholder is shown. */
 const FIRST_MS = 500;
 
-/** Asks who the reader is and loads the page of the address, so that the frame and the page are drawn once, together. */
+/** Asks who is logged in and loads the page of the address, so that frame and page appear together. */
 export async function prepareFirst(): Promise<void> {
   const page = PAGES.find(({ path }) => isAt(path, location.pathname.slice(SITE.length)));
   const late = new Promise((resolve) => setTimeout(resolve, FIRST_MS));
   await Promise.race([Promise.all([queries.prefetchQuery(whoAsks), page?.view.load()]), late]);
 }
 
-/** The pages for those who may see them, the log-in for everybody else. The address stays, so a log-in leads back. */
+/**
+ * Shows the pages to people who are logged in, and the log-in to everybody else. The address stays, so that a log-in
+ * leads back to it.
+ */
 function Gate() {
   const me = useQuery({ ...whoAsks, staleTime: 60_000, retryOnMount: false });
   const [ended, setEnded] = useState(false);
   useEffect(() => onSessionEnd(() => setEnded(true)), []);
   const user = me.data;
-  // A refetch, such as when the window gets the focus, clears the query's error; the log-in form would unmount and lose
-  // what was typed.
+  // Keep this state: a refetch, for example when the window gets the focus, clears the query's error. The log-in form
+  // would unmount and lose what was typed.
   const [isOut, setOut] = useState(false);
   const out = !user && (isOut || (me.error !== null && problemOf(me.error).status === 401));
   if (out !== isOut) setOut(out);
@@ -132,7 +138,7 @@ function Gate() {
   );
 }
 
-/** Over the page that was open, so that what was typed there is kept. */
+/** The log-in as a dialog over the open page, so that what was typed there is kept. */
 function LogInAgain({ onDone }: { onDone(): Promise<void> }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);

@@ -1,7 +1,7 @@
 import { Button } from "../ui/button.tsx";
 import { ProblemNote } from "../ui/problem-note.tsx";
 
-/** In place of a page that could not be drawn. One cause is a script of an older version. */
+/** Shown instead of a page that failed to render. One possible cause is a script of an older version. */
 export const BrokenPage = ({ error, retry }: { error: unknown; retry(): void }) => (
   <div className="mx-auto max-w-xl">
     <ProblemNote error={error} retry={retry} />

@@ -1,4 +1,4 @@
-/** What is around every page: navigation, search, the account, and whether the server answers. */
+/** The frame around every page: navigation, search, the account, and whether the server answers. */
 import { CircleHelp, LogOut, Menu as MenuIcon, Monitor, Moon, Search, Sun, User, WifiOff, X } from "lucide-react";
 import { type ReactNode, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { flushSync } from "react-dom";
@@ -28,7 +28,7 @@ export function Frame({ children }: { children: ReactNode }) {
   const drawer = useRef<HTMLDialogElement>(null);
   const palette = useCallback(() => setOver("palette"), []);
   const help = useCallback(() => setOver("help"), []);
-  // Most windows are wide and never open it: its links are drawn when it is first opened, and stay.
+  // Wide windows never open the drawer, so its links are rendered when it is first opened, and then kept.
   const [hasDrawer, setHasDrawer] = useState(false);
   const openDrawer = () => {
     flushSync(() => setHasDrawer(true));
@@ -69,7 +69,7 @@ export function Frame({ children }: { children: ReactNode }) {
         ref={drawer}
         aria-label="Navigation"
         className="m-0 h-dvh max-h-none w-72 max-w-[85vw] border-r border-line bg-sunken p-0 md:hidden"
-        // Closing gives the focus back to its button; the page that a link leads to takes it after that.
+        // Closing returns the focus to the drawer's button. The page behind the link takes the focus after that.
         onClick={({ target }) => {
           if (target === drawer.current || (target instanceof Element && target.closest("a"))) drawer.current?.close();
         }}
@@ -104,7 +104,7 @@ export function Frame({ children }: { children: ReactNode }) {
   );
 }
 
-/** A dialog whose script comes when it is opened, or what was in the way of that. */
+/** A dialog whose script loads when it is opened. If the script fails to load, the dialog shows the error. */
 const Part = ({ title, onClose, children }: { title: string; onClose(): void; children: ReactNode }) => (
   <Guard
     fallback={(error, retry) => (
@@ -117,13 +117,16 @@ const Part = ({ title, onClose, children }: { title: string; onClose(): void; ch
   </Guard>
 );
 
-/** The page's own files and answers come first. */
+/** How long to wait before loading the palette: the page's own files and answers come first. */
 const PALETTE_AFTER_MS = 1_000;
 
-/** What is typed after the palette's keys is meant for it: its script is here before they are pressed. */
+/**
+ * Loads the palette's script in advance. What a person types right after the palette's shortcut is meant for the
+ * palette.
+ */
 function usePaletteSoon(): void {
   useEffect(() => {
-    // Without it, it is fetched when the palette is opened, and what is in the way is shown there.
+    // If this fails, opening the palette loads the script again and shows the error.
     const timer = setTimeout(() => void fetchPart(loadPalette).catch(() => {}), PALETTE_AFTER_MS);
     return () => clearTimeout(timer);
   }, []);
@@ -184,7 +187,7 @@ function Account({ onHelp }: { onHelp(): void }) {
   );
 }
 
-/** Warns that what is shown may be out of date. */
+/** Warns that the shown data may be out of date. */
 function Offline() {
   const state = useSyncExternalStore(liveState.subscribe, liveState.get);
   const [online, setOnline] = useState(navigator.onLine);

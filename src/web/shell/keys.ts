@@ -1,4 +1,7 @@
-/** Single keys outside of fields. They can be switched off on the account page, for people who use speech input. */
+/**
+ * Single-key shortcuts outside of fields. They can be switched off on the account page, for people who use speech
+ * input.
+ */
 import { useLayoutEffect, useRef } from "react";
 import { answerKeys, dropHeld, hold, isHolding, isLoading } from "../keys/held-keys.ts";
 import { pageKey } from "../keys/page-keys.ts";
@@ -43,7 +46,7 @@ function selectRow(): void {
   document.activeElement?.closest("tr")?.querySelector<HTMLInputElement>("input[type=checkbox]")?.click();
 }
 
-/** Home and End of a page with a table go there at once: the browser's own way lays out every row that it passes. */
+/** Makes Home and End jump at once on a page with a table. The browser's own way lays out every row that it passes. */
 function jump({ key, shiftKey }: KeyboardEvent): boolean {
   const at = document.activeElement;
   const isOfPage = at === document.body || (at?.closest("main table") && !at.closest(".pane"));
@@ -55,14 +58,14 @@ function jump({ key, shiftKey }: KeyboardEvent): boolean {
 /** Keys that act on the page that is shown. */
 const OF_PAGE = /^[jkxn/pvcfam.]$/;
 
-/** Whether what the key is for may still come. */
+/** Whether the key must wait, because its target may still be loading. */
 function mustWait(key: string, isOwn: boolean): boolean {
   if (!OF_PAGE.test(key)) return false;
   if (isLoading("part") || isHolding()) return true;
   if (!isLoading("content") || isOwn) return false;
   if (key === "/") return !document.querySelector(FILTER);
   if (key === "j" || key === "k") return !document.querySelector(ROWS);
-  // These do something on every page.
+  // These two keys do something on every page.
   return key !== "n" && key !== "x";
 }
 
@@ -71,9 +74,9 @@ const SEQUENCE_MS = 1_500;
 export function useKeys(handlers: Handlers): void {
   const now = useRef(handlers);
   now.current = handlers;
-  // Before the page is painted: a key that is pressed at the first sight of it counts.
+  // A layout effect runs before the page is painted, so that a key pressed at the first sight of the page counts.
   useLayoutEffect(() => {
-    // By when the keys were pressed: a page that is busy between the two gets to the second one later.
+    // Time at which `g` was pressed. Event times are compared, because a busy page handles the second key later.
     let leader = Number.NEGATIVE_INFINITY;
     const go = (path: string) => {
       dropHeld();

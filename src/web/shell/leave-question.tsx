@@ -1,4 +1,4 @@
-/** Asks before a page is left on which something typed was not saved. */
+/** Asks before the person leaves a page with unsaved text. */
 import { useSyncExternalStore } from "react";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";

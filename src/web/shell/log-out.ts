@@ -1,4 +1,7 @@
-/** Ends the session in every tab of this browser: what they show, what was asked before and what was being written is gone. */
+/**
+ * Ends the session in every tab of this browser. Everything that the tabs show, have cached or hold as drafts is
+ * removed.
+ */
 import { client, siteUrl } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
 import { forgetChoices } from "../ui/choice.ts";
@@ -21,7 +24,7 @@ export function followLogOut(): () => void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.onmessage = () => {
     forget();
-    // What was loaded before is not drawn again by going back.
+    // Replace the entry, so that going back does not show the old page again.
     location.replace(siteUrl("/"));
   };
   return () => channel.close();
@@ -37,7 +40,7 @@ async function logOutNow(): Promise<void> {
   location.assign(next ?? siteUrl("/"));
 }
 
-/** Asks first where something that was typed would be lost. */
+/** Logs out, after asking if unsaved text would be lost. */
 export function logOut(): void {
   const unsaved = unsavedNow();
   if (unsaved.length === 0) return void logOutNow();

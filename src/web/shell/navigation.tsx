@@ -1,4 +1,4 @@
-/** The ways through the dashboard: the project that they lead into, six places of daily work, the library, and the settings. */
+/** The navigation: the chosen project, six places of daily work, the library, and the settings. */
 import { Code2, type LucideIcon, Search } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
@@ -9,7 +9,9 @@ import { rememberChoice, useLastChoice } from "../ui/choice.ts";
 import { setDocumentTitle } from "../ui/document-title.ts";
 import { Select } from "../ui/field.tsx";
 
-/** In a low window the link of the page that is shown may be below the edge of the list. A hidden list does not scroll. */
+/**
+ * Scrolls to the link of the current page, which may be below the edge in a low window. A hidden list cannot scroll.
+ */
 export function showCurrent(within: HTMLElement | null): void {
   within?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" });
 }
@@ -79,19 +81,19 @@ export function Navigation({ brand, account, onSearch }: Props) {
   );
 }
 
-/** Pages of which a project has a part of its own. */
+/** Pages that can show only the chosen project. */
 const OF_PROJECT = new Set(["/runs", "/board"]);
 const hrefOf = (path: string, project: string): string =>
   project && OF_PROJECT.has(path) ? `${path}?project=${project}` : path;
 
 interface Chosen {
-  /** Empty: all projects. */
+  /** Id of the project; empty for all projects. */
   id: string;
   name: string;
   all: { id: string; name: string }[];
 }
 
-/** The project that the navigation leads into. One that is gone counts as none. */
+/** The project that the navigation is set to. A deleted project counts as none. */
 function useProject(): Chosen {
   const id = useLastChoice("project");
   const { data } = api.useQuery("get", "/v1/projects", { params: { query: { limit: 200 } } });
@@ -105,7 +107,7 @@ function Switcher({ id, all }: Chosen) {
   if (all.length === 0) return null;
   const choose = (next: string) => {
     rememberChoice("project", next);
-    // What is shown of one project is shown of the other.
+    // A page that shows the previous project switches to the new one.
     if (OF_PROJECT.has(path)) navigate(hrefOf(path, next));
     const within = /^\/projects\/[^/]+(\/graph|\/policy)?$/.exec(path);
     if (within && next) navigate(`/projects/${next}${within[1] ?? ""}`);
@@ -113,7 +115,7 @@ function Switcher({ id, all }: Chosen) {
   return <Select aria-label="Working in" value={id} onPick={choose} options={[["", "All projects"], ...all]} />;
 }
 
-/** Folded until it is opened or holds the page that is shown. */
+/** A group of links. It is folded until it is opened or contains the current page. */
 function Group({ name, open, children }: { name: string; open: boolean; children: ReactNode }) {
   const [unfolded, setUnfolded] = useState(open);
   useEffect(() => {
@@ -172,7 +174,9 @@ function Place({ href, title, hint, icon: Icon, here, badge }: PlaceProps) {
   );
 }
 
-/** How many approvals wait for the reader, such as `20+`; empty for none. Also in the document's title. */
+/**
+ * How many approvals wait for the reader, for example `20+`; empty for none. It is also shown in the document's title.
+ */
 function useWaiting(): string {
   const { data } = api.useQuery("get", "/v1/approvals", { params: { query: { limit: 20 } } });
   const known = data?.items.length ?? 0;

@@ -1,4 +1,4 @@
-/** What the palette offers: what was chosen lately, what can be done here, what can be done anywhere, pages, and what is found. */
+/** What the palette offers: recent choices, actions on this page, global actions, pages, and search results. */
 import { defaultFilter } from "cmdk";
 import { useState } from "react";
 import { api, type Schemas } from "../api/client.ts";
@@ -11,15 +11,15 @@ import { recentOnes } from "./recent.ts";
 import { setTheme } from "./theme.tsx";
 
 export interface Entry {
-  /** Unique among all. */
+  /** Unique among all entries. */
   id: string;
   group: string;
   label: string;
   detail?: string | undefined;
   status?: string;
-  /** Other words by which it is found. */
+  /** Other words that find the entry. */
   words?: string[];
-  /** Where it leads, or what it does. */
+  /** An address to open, or a function to call. */
   path?: string;
   act?(): void;
 }
@@ -53,10 +53,13 @@ const WHERE: Record<Found["kind"], { group: string; href(one: Found): string }> 
 
 const GROUPS = ["Recent", "Here", "Do", "Go to", ...Object.values(WHERE).map(({ group }) => group)];
 
-/** Searched separately: a code graph that is not open yet takes a moment, and the other results need not wait for it. */
+/** Symbols are searched separately: opening a code graph takes a moment, and the other results need not wait for it. */
 const QUICK = Object.keys(WHERE).filter((kind) => kind !== "symbol");
 
-/** Until the answer for a text is there, what of the answer before matches: Enter must not open what no longer does. */
+/**
+ * Until the answer for a text arrives, shows the entries of the previous answer that still match. Otherwise Enter could
+ * open one that does not.
+ */
 function useSearch(text: string, kinds: string, limit: number): Found[] {
   const { data, isPlaceholderData } = api.useQuery(
     "get",
@@ -77,15 +80,15 @@ const holds = (label: string, text: string): boolean => {
     .every((word) => name.includes(word));
 };
 
-/** What the server found matches in a way of its own, so it stands below names that match as a whole. */
+/** The server has its own way to match, so its results rank below names that match completely. */
 const FOUND_SCORE = 0.3;
-/** Each letter that is left out costs five sixths: with more than three there is no match. */
+/** Each skipped letter costs about five sixths of the score. Below this one, after more than three, nothing matches. */
 const LEAST_SCORE = 0.001;
 const RECENT_BONUS = 2;
 
-/** How well a name or one of its other words matches, as cmdk scores it; 0 for not at all. */
+/** How well a name or one of its other words matches, by cmdk's score; 0 if none matches. */
 function scoreOf({ label, words = [] }: Entry, text: string): number {
-  // One by one: letters of a name and of another word together are no match.
+  // Score each name separately: letters from two different names must not add up to a match.
   const score = Math.max(...[label, ...words].map((name) => defaultFilter(name, text)));
   return score < LEAST_SCORE ? 0 : score;
 }
@@ -114,10 +117,10 @@ function actions(admin: boolean, stop: () => void): Omit<Entry, "group" | "id">[
 const place = (entries: Omit<Entry, "group" | "id">[], group: string): Entry[] =>
   entries.map((entry) => ({ ...entry, group, id: `${group}/${entry.label}` }));
 
-/** What is there before anything is asked of the server. */
+/** The entries that need no request. */
 function useFixed(stop: () => void): { recent: Entry[]; fixed: Entry[] } {
   const admin = useAdmin();
-  // As the page is when the palette opens over it.
+  // The page's actions at the moment when the palette opens.
   const [here] = useState(() =>
     place([{ label: "Copy the link to this page", act: copyAddress }, ...verbsHere()], "Here"),
   );
@@ -127,7 +130,7 @@ function useFixed(stop: () => void): { recent: Entry[]; fixed: Entry[] } {
   const pages = PAGES.filter((page) => page.nav && (admin || !page.admin));
   const fixed = [
     ...here,
-    // A page that offers an action itself is asked to do it: one entry for one thing.
+    // Leave out global actions that the page itself offers, so that each appears once.
     ...place(
       actions(admin, stop).filter(({ label }) => here.every((one) => one.label !== label)),
       "Do",
@@ -145,7 +148,7 @@ export interface EntryGroup {
   entries: Entry[];
 }
 
-/** In order of appearance. */
+/** Groups the entries, in order of appearance. */
 function grouped(entries: Entry[]): EntryGroup[] {
   const groups = new Map<string, Entry[]>();
   for (const entry of entries) groups.set(entry.group, [...(groups.get(entry.group) ?? []), entry]);
@@ -153,8 +156,9 @@ function grouped(entries: Entry[]): EntryGroup[] {
 }
 
 /**
- * @param typed what was typed: entries that match it, best first within their group, the group of the best one first.
- * @param stop asks whether everything is to be stopped.
+ * @param typed the typed text. Matching entries are sorted best first within their group, and the group with the best
+ * entry comes first.
+ * @param stop opens the question whether to stop everything.
  */
 export function useEntries(typed: string, stop: () => void): EntryGroup[] {
   const text = typed.trim();
@@ -193,7 +197,7 @@ export function useEntries(typed: string, stop: () => void): EntryGroup[] {
     paths.add(path);
     return isNew;
   });
-  // Names that match about as well as each other stand in the order of their groups.
+  // Entries with about the same score keep the order of their groups.
   const tenths = (score: number) => Math.round(score * 10);
   const order = ({ entry: { group } }: { entry: Entry }) => GROUPS.indexOf(group);
   const best = once.toSorted((a, b) => tenths(b.score) - tenths(a.score) || order(a) - order(b) || b.score - a.score);

@@ -1,4 +1,4 @@
-/** Ctrl K: go to a page or a thing, do something with what is shown. */
+/** The command palette (Ctrl K): opens pages and objects, and runs actions of the current page. */
 import { Command } from "cmdk";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { Status } from "../ui/status.tsx";
@@ -8,7 +8,7 @@ import { noteRecent } from "./recent.ts";
 interface PaletteProps {
   onClose(): void;
   go(path: string): void;
-  /** Asks whether everything is to be stopped. */
+  /** Opens the question whether to stop everything. */
   stop(): void;
 }
 
@@ -19,11 +19,11 @@ export default function Palette({ onClose, go, stop }: PaletteProps) {
   const groups = useEntries(text, stop);
   const [picked, setPicked] = useState("");
   const ids = groups.flatMap(({ entries }) => entries.map(({ id }) => id));
-  // The server's results arrive after the keys: the first row is selected again.
+  // If the selected row is gone after the server's results arrive, select the first row.
   const current = ids.includes(picked) ? picked : (ids[0] ?? "");
   useEffect(() => {
     dialog.current?.showModal();
-    // A dialog gives the focus to the first element that can have it, which is the one around the field.
+    // A dialog focuses its first focusable element, which is the one around the field, so focus the field itself.
     input.current?.focus();
   }, []);
   const choose = (entry: Entry) => {
@@ -34,7 +34,7 @@ export default function Palette({ onClose, go, stop }: PaletteProps) {
     go(path);
   };
   const press = (event: KeyboardEvent) => {
-    // Keys of the page behind are not for it.
+    // Keys must not reach the page behind.
     event.stopPropagation();
     if (event.key === "Escape") {
       event.preventDefault();
@@ -56,7 +56,7 @@ export default function Palette({ onClose, go, stop }: PaletteProps) {
         shouldFilter={false}
         value={current}
         onValueChange={setPicked}
-        // A press on a heading or beside a row leaves the focus in the field.
+        // Pressing on a heading or beside a row must not take the focus from the field.
         onMouseDown={(event) => event.target !== input.current && event.preventDefault()}
       >
         <Command.Input

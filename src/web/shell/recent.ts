@@ -1,4 +1,6 @@
-/** Where a person went by the palette, newest first; in this browser, until the log-out. */
+/**
+ * The addresses that a person opened through the palette, newest first. They stay in this browser until the log-out.
+ */
 const NAME = "skep-recent";
 const KEPT = 8;
 

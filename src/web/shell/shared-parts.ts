@@ -1,6 +1,6 @@
 /**
- * What most pages are made of. It belongs to the first script: by themselves these would be dozens of small files, each a
- * request of its own before the first heading.
+ * Modules that most pages use, bundled into the first script. As separate files they would cause dozens of small
+ * requests before the first heading.
  */
 import {
   ArrowDown,
@@ -45,7 +45,7 @@ import "../ui/tabs.tsx";
 import "../ui/time.tsx";
 import "../ui/value.tsx";
 
-// The bundler leaves out icons that nothing in the script uses. A call is something that it cannot leave out.
+// The bundler drops icons that this script does not use, but it keeps the arguments of a call.
 Object.freeze([
   ArrowDown,
   ArrowRight,

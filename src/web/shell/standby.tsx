@@ -1,4 +1,4 @@
-/** Says that the server is a copy that does not work yet, and lets an administrator activate it. */
+/** Says that the server is a copy that does no work yet, and lets an administrator activate it. */
 import { Copy } from "lucide-react";
 import { api, client, must, problemOf } from "../api/client.ts";
 import { refresh } from "../api/queries.ts";

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system says; kept on this machine. */
+/** The theme: light, dark, or that of the system. The choice is stored in this browser. */
 import { useSyncExternalStore } from "react";
 
 type Theme = "system" | "light" | "dark";

@@ -1,10 +1,10 @@
-/** Something a person starts: whether it is under way, and what went wrong. */
+/** An action that a person starts: whether it is under way, and what went wrong. */
 import { useState } from "react";
 
 export interface Action {
   busy: boolean;
   error: unknown;
-  /** Carries it out. @returns whether it was done. */
+  /** Runs the action. @returns whether it succeeded. */
   run(work: () => Promise<unknown>): Promise<boolean>;
   clear(): void;
 }

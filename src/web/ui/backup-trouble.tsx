@@ -1,9 +1,9 @@
-/** A scheduled backup that failed or is overdue, as a line that says why. */
+/** A line that says that a scheduled backup failed or is overdue, and why. */
 import type { ReactNode } from "react";
 import type { Schemas } from "../api/client.ts";
 
 interface Props extends Pick<Schemas["BackupSchedule"], "error" | "overdue"> {
-  /** A way to the page of backups. */
+  /** A link to the backups page. */
   children?: ReactNode;
 }
 

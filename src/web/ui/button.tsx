@@ -15,7 +15,7 @@ const SHAPE =
 
 interface IconProps {
   icon?: LucideIcon | undefined;
-  /** Pixels. */
+  /** Size in px. */
   iconSize?: number;
 }
 
@@ -23,9 +23,9 @@ const IconOf = ({ icon: Icon, iconSize = 14 }: IconProps) => Icon && <Icon aria-
 
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement>, IconProps {
   kind?: Kind;
-  /** Whether its work is under way: it cannot be pressed again. */
+  /** Whether the action is under way; the button is then disabled. */
   busy?: boolean;
-  /** What it says, unless its children do. */
+  /** The button's text, if it has no children. */
   label?: string | undefined;
 }
 
@@ -63,7 +63,7 @@ export function ButtonLink({
   );
 }
 
-/** A button that is only an icon; `label` names it. */
+/** A button that is only an icon. `label` is its accessible name. */
 export function IconButton({
   label,
   icon,

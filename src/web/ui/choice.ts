@@ -1,4 +1,4 @@
-/** What a person chose last, so that the next form proposes it: in this browser, until the log-out. */
+/** Remembers a person's last choices, which the next form proposes. They stay in this browser until the log-out. */
 import { useSyncExternalStore } from "react";
 
 const PREFIX = "skep-choice ";
@@ -8,7 +8,7 @@ type Name = "project" | "run-project" | "pipeline" | "agent" | "view";
 
 export const lastChoice = (name: Name): string => localStorage.getItem(PREFIX + name) ?? "";
 
-/** @param value empty: what was chosen is forgotten. */
+/** @param value the choice; empty removes it. */
 export function rememberChoice(name: Name, value: string): void {
   if (value === lastChoice(name)) return;
   if (value) localStorage.setItem(PREFIX + name, value);
@@ -29,5 +29,5 @@ function subscribe(act: () => void): () => void {
   };
 }
 
-/** The last choice, also when it is made elsewhere on the page or in another tab. */
+/** The last choice. It updates when the choice is changed elsewhere on the page or in another tab. */
 export const useLastChoice = (name: Name): string => useSyncExternalStore(subscribe, () => lastChoice(name));

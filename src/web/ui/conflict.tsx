@@ -1,4 +1,4 @@
-/** Somebody else changed it meanwhile: shows both versions and asks which to keep. */
+/** Shown when somebody else changed the same thing meanwhile: displays both versions and asks which to keep. */
 import { problemOf } from "../api/client.ts";
 import { Button } from "./button.tsx";
 import { LineDiff } from "./line-diff.tsx";
@@ -8,9 +8,9 @@ export const isConflict = (error: unknown): boolean => Boolean(error) && problem
 interface ConflictProps {
   mine: string;
   theirs: string | undefined;
-  /** Replaces theirs with mine. */
+  /** Replaces the other version with one's own. */
   overwrite(): void;
-  /** Drops mine. */
+  /** Discards one's own version. */
   take(): void;
 }
 

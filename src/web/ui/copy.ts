@@ -1,7 +1,10 @@
-/** Puts a text on the clipboard, on plain http as well, where browsers hide `navigator.clipboard`. */
+/** Copies text to the clipboard. It also works on plain http, where browsers hide `navigator.clipboard`. */
 import { notify } from "./notice.tsx";
 
-/** Call it in answer to a press. Says so where the browser refuses. @returns whether the text was copied. */
+/**
+ * Copies a text. Call it in response to a click. Notifies the person if the browser refuses. @returns whether it was
+ * copied.
+ */
 export async function copyText(text: string): Promise<boolean> {
   const copied = await navigator.clipboard?.writeText(text).then(
     () => true,

@@ -1,4 +1,6 @@
-/** Dialogs over the browser's own `<dialog>`: it keeps the focus inside. Closing one with typed text in it asks first. */
+/**
+ * Dialogs based on the browser's `<dialog>`, which keeps the focus inside. Closing a dialog with typed text asks first.
+ */
 import { X } from "lucide-react";
 import {
   createContext,
@@ -19,27 +21,30 @@ interface DialogProps {
   title: string;
   onClose(): void;
   children: ReactNode;
-  /** Wider than a form needs. */
+  /** Makes the dialog wider than a form needs. */
   wide?: boolean;
 }
 
 interface Around {
-  /** Closes the dialog; asks first where text would be lost. */
+  /** Closes the dialog, after asking if typed text would be lost. */
   close(): void;
-  /** While what was typed is sent, the page may go on to what is made of it. */
+  /** Sets whether the form is being sent. Meanwhile the page may navigate to the result without asking. */
   sending(is: boolean): void;
-  /** What was typed was sent. */
+  /** Says that the typed text was sent, so that it is no longer unsaved. */
   sent(): void;
 }
 const DialogAround = createContext<Around | null>(null);
-/** The dialog that this is in, if any. */
+/** The dialog around the calling component, if any. */
 export const useDialog = (): Around | null => useContext(DialogAround);
 
 export function Dialog({ title, onClose, children, wide = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const typed = useTyped(dialog);
   const [asking, setAsking] = useState(false);
-  /** Whether the mouse went down beside the dialog: a selection of text may end there without having begun there. */
+  /**
+   * Whether the mouse was pressed outside of the dialog's content. Selecting text may end there without having begun
+   * there.
+   */
   const pressedBeside = useRef(false);
   const isSending = useRef(false);
   const sending = (is: boolean) => {
@@ -56,7 +61,8 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
     // Focus the first field rather than the close button.
     dialog.current?.querySelector<HTMLElement>("input:not([type=hidden]), textarea, select")?.focus();
     return () => {
-      // One that is taken away while open, as after its form is sent, does not give the focus back by itself.
+      // A dialog that is removed while it is open, for example after its form was sent, does not return the focus by
+      // itself.
       const lost = document.activeElement === null || document.activeElement === document.body;
       if (lost && before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
     };
@@ -82,7 +88,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
       aria-label={title}
       onClose={() => {
         if (!typed.has()) return onClose();
-        // A phone's gesture to go back closes it without having asked.
+        // A phone's back gesture has closed the dialog without asking, so open it again and ask.
         dialog.current?.showModal();
         setAsking(true);
       }}
@@ -103,7 +109,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
           <h2 className="font-semibold">{title}</h2>
           <IconButton label="Close" onClick={close} icon={X} iconSize={16} />
         </div>
-        {/* The padding is of what scrolls: the foot of a form stays at the dialog's own edge. */}
+        {/* The padding belongs to the scrolling part, so that the form's footer stays at the dialog's edge. */}
         <div className="scroll-pb-20 overflow-y-auto">
           <div className="p-4">
             <DialogAround.Provider value={{ close, sending, sent: typed.clear }}>
@@ -117,7 +123,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
   );
 }
 
-/** At the foot of the dialog, whose fields stay in sight. */
+/** A question at the dialog's foot, so that its fields stay in sight. */
 function AskToDiscard({ stay, discard }: { stay(): void; discard(): void }) {
   return (
     <div

@@ -2,7 +2,7 @@ import { PencilLine } from "lucide-react";
 import { Button } from "./button.tsx";
 import type { DraftState } from "./draft.ts";
 
-/** Says that what is shown is not what is stored, when the person comes back to it. */
+/** Tells a returning person that an unsaved draft is shown instead of the stored version. */
 export function DraftNote({ draft: { isFound, isChanged, clear } }: { draft: DraftState }) {
   if (!isFound || !isChanged) return null;
   return (

@@ -1,6 +1,6 @@
 /**
- * What is being written, kept until it is sent: in the tab's session, for each user and each thing that it is written to.
- * A reload and a way to another page and back leave it; a log-out removes it.
+ * Keeps unfinished text until it is sent: in the tab's session storage, separately for each user and object. A draft
+ * survives reloads and navigation; a log-out removes it.
  */
 import { useRef, useState } from "react";
 import { useUnsaved } from "./unsaved.ts";
@@ -8,7 +8,7 @@ import { useUnsaved } from "./unsaved.ts";
 const PREFIX = "skep-draft ";
 let owner = "";
 
-/** Drafts are those of this user from here on. */
+/** From now on, drafts belong to this user. */
 export function openDrafts(user: string): void {
   owner = user;
 }
@@ -21,13 +21,13 @@ export function forgetDrafts(): void {
   for (const key of allKeys()) sessionStorage.removeItem(key);
 }
 
-/** Keys of the drafts that begin so. */
+/** The keys of the drafts that begin with `start`. */
 export const draftKeys = (start: string): string[] =>
   allKeys().flatMap((key) => (key.startsWith(keyOf(start)) ? [key.slice(keyOf("").length)] : []));
 
 interface Kept<T> {
   value: T;
-  /** Of what it changes, when it was begun: its ETag. */
+  /** ETag of the edited object when the draft was begun. */
   version?: string | undefined;
 }
 
@@ -45,28 +45,30 @@ export function writeDraft<T>(key: string, kept: Kept<T> | undefined): void {
     if (kept) sessionStorage.setItem(keyOf(key), JSON.stringify(kept));
     else sessionStorage.removeItem(keyOf(key));
   } catch {
-    // Storage is full or switched off: the text is on the page, and leaving asks.
+    // Storage is full or disabled. The text is still on the page, and leaving asks first.
   }
 }
 
 interface DraftOptions<T> {
-  /** What is stored on the server, which the draft changes. */
+  /** The value stored on the server, which the draft changes. */
   saved: T;
-  /** ETag of that. */
+  /** ETag of the stored value. */
   version?: string | undefined;
-  /** As it stands in a sentence. */
+  /** Name of the object, as it appears in a sentence. */
   what: string;
-  /** Whether going to another page asks first. */
+  /** Whether navigating to another page asks first. */
   asks?: boolean;
 }
 
 export interface DraftState {
-  /** Back to what is stored: it was sent, or is not wanted any more. */
+  /** Returns to the stored value, after the draft was sent or discarded. */
   clear(): void;
   isChanged: boolean;
-  /** It was begun before this page was opened. */
+  /** Whether the draft was begun before this page was opened. */
   isFound: boolean;
-  /** ETag of what the draft was begun on: a change that somebody else made since is a conflict. */
+  /**
+   * ETag of the version on which the draft was begun. If somebody else has changed it since, sending causes a conflict.
+   */
   version: string | undefined;
 }
 
@@ -82,7 +84,7 @@ interface Draft extends DraftState {
 
 const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** A draft of anything that JSON can hold. While there is one, what others store does not replace it. */
+/** A draft of any JSON value. While there is a draft, newer stored versions do not replace it. */
 export function useDraftOf<T>(key: string, { saved, version, what, asks = false }: DraftOptions<T>): DraftOf<T> {
   const [found] = useState(() => readDraft<T>(key));
   const [kept, setKept] = useState(found);

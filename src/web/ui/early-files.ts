@@ -1,20 +1,20 @@
-/** The scripts of the page that an address leads to, asked for while the first ones are still on their way. */
+/** Loads the scripts of the addressed page early, while the first scripts are still loading. */
 import { filesOfPage, type PartFiles } from "./part-files.ts";
 
 declare global {
   interface Window {
-    /** By the file's name, until somebody needs it. Two scripts share it, each of which is a bundle of its own. */
+    /** Files by name, until they are taken. It is on `window` because two separate script bundles share it. */
     skepEarly?: Map<string, Promise<void>>;
   }
 }
 
-/** Read when a part is loaded, a few times in the life of a page. */
+/** Parses the list of files from the page. That happens only a few times, when a part is loaded. */
 export function notedFiles(): PartFiles {
   const text = document.querySelector<HTMLTemplateElement>("#part-files")?.content.textContent;
   return JSON.parse(text ?? '{"files":[],"parts":{},"pages":{}}');
 }
 
-/** The browser keeps the module, so that its import asks nothing. */
+/** Preloads a module. The browser keeps it, so that the later import needs no request. */
 function preload(address: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const link = document.createElement("link");
@@ -26,16 +26,16 @@ function preload(address: string): Promise<void> {
   });
 }
 
-/** @param base address of the site, with a slash at its end. */
+/** @param base address of the site, with a trailing slash. */
 export function askPage(base: URL): void {
   if (!document.createElement("link").relList.supports("modulepreload")) return;
   const names = filesOfPage(notedFiles(), location.pathname.slice(base.pathname.length - 1));
   window.skepEarly = new Map(names.map((name) => [name, preload(`${base.href}assets/${name}`)]));
-  // Who needs a file fetches it where this failed.
+  // Avoid unhandled rejections. Whoever needs a failed file loads it again.
   for (const file of window.skepEarly.values()) file.catch(() => {});
 }
 
-/** @returns the file that was asked for early, once. */
+/** @returns the load of a file that was started early. A file can be taken once. */
 export function takeEarly(name: string): Promise<void> | undefined {
   const file = window.skepEarly?.get(name);
   window.skepEarly?.delete(name);

@@ -1,4 +1,6 @@
-/** A text editor (CodeMirror) for YAML and Markdown, with problems at their lines. Loaded where it is shown. */
+/**
+ * A text editor (CodeMirror) for YAML and Markdown that shows problems at their lines. Its script is loaded on demand.
+ */
 import { autocompletion, type CompletionSource } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
@@ -31,7 +33,7 @@ interface EditorProps {
   problems?: EditorProblem[];
   complete?: CompletionSource;
   readOnly?: boolean;
-  /** Has the focus from the start, in a dialog. */
+  /** Whether the editor takes the focus at once, in a dialog. */
   first?: boolean;
 }
 
@@ -109,10 +111,10 @@ export default function Editor({
         ],
       }),
     });
-    // What scrolls can be reached by keyboard.
+    // A scrolling element must be focusable, so that keys can scroll it.
     editor.scrollDOM.tabIndex = 0;
     if (first) {
-      // Tab leads on to the buttons: Escape, which frees it elsewhere, closes the dialog.
+      // In a dialog Tab moves on to the buttons. Elsewhere Escape frees the Tab key, but here it closes the dialog.
       editor.setTabFocusMode(true);
       editor.focus();
     }

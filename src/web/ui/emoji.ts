@@ -1,9 +1,9 @@
-/** Whether this machine can draw an emoji. Without a font for them a browser draws a box. */
+/** Detects whether this machine can draw an emoji. Without a suitable font, a browser draws a box. */
 
 const SIZE = 16;
 const known = new Map<string, boolean>();
 
-/** An emoji's own colors: text and boxes have the one they are drawn in. */
+/** A drawn emoji has several colors; text and boxes have only the one that they are drawn in. */
 function hasColors(emoji: string): boolean {
   const canvas = document.createElement("canvas");
   canvas.width = SIZE;
@@ -18,7 +18,7 @@ function hasColors(emoji: string): boolean {
   return false;
 }
 
-/** The emoji with a space behind it; nothing where there is none, or where it would be a box. */
+/** The emoji followed by a space; empty if there is none, or if a box would be drawn. */
 export function emojiBefore(emoji: string | null | undefined): string {
   if (!emoji) return "";
   if (!known.has(emoji)) known.set(emoji, hasColors(emoji));

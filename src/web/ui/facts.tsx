@@ -1,7 +1,7 @@
-/** Names and values, in a row or below each other. */
+/** Names and values, side by side or one below another. */
 import { Fragment, type ReactNode } from "react";
 
-/** Rows; null is left out. */
+/** Pairs of name and value; null entries are left out. */
 type Facts = ([name: string, value: ReactNode] | null)[];
 
 const shown = (facts: Facts) => facts.filter((fact) => fact !== null);
@@ -40,7 +40,7 @@ const TONE = {
   run: "bg-run-soft text-run",
 };
 
-/** A short label on a thing. */
+/** A short label beside the name of something. */
 export const Badge = ({ tone = "plain", children }: { tone?: keyof typeof TONE; children: ReactNode }) => (
   <span className={`inline-flex items-center rounded px-1.5 py-px text-xs font-medium whitespace-nowrap ${TONE[tone]}`}>
     {children}

@@ -1,4 +1,4 @@
-/** Fields of forms: a label, a hint, an error below it. */
+/** Form fields with a label, a hint and an error message below. */
 import {
   type ChangeEvent,
   createContext,
@@ -25,10 +25,13 @@ const BOX =
 interface FieldProps {
   label: string;
   hint?: ReactNode;
-  /** Name of the field in its form, and of the member of the request that it fills: the server's error about it is found. */
+  /**
+   * Name of the field in its form, and of the member of the request that it fills. The server's error for that member
+   * is shown here.
+   */
   name?: string;
   error?: string | undefined;
-  /** What is typed is short, such as a number: on a phone it stands beside its label. */
+  /** For short input, such as a number: on a phone the field is beside its label. */
   short?: boolean;
   children: ReactNode;
 }
@@ -57,7 +60,7 @@ export function Field({ label, hint, name, error: given, short = false, children
   );
 }
 
-/** The server's error about something that no single field holds, such as a group of boxes. */
+/** The server's error about something that no single field holds, such as a group of checkboxes. */
 export function FieldError({ name }: { name: string }) {
   const error = useFieldError(name);
   return error ? <p className="text-sm text-bad">{error}</p> : null;
@@ -83,10 +86,10 @@ export const TextArea = ({ className = "", ...rest }: TextareaHTMLAttributes<HTM
   <textarea rows={4} {...useNaming()} {...rest} className={`${BOX} py-1.5 max-sm:min-h-11 ${className}`} />
 );
 
-/** A word that stands for itself, a value with what it is called, or something that the API lists. */
+/** A word used as value and label, a value with its label, or an object as the API lists it. */
 type Choice = string | readonly [value: string, label: string, ...unknown[]] | { id: string; name: string };
 
-/** Options of a select. */
+/** The options of a select. */
 const Options = ({ of }: { of: readonly Choice[] | undefined }) =>
   of?.map((choice) => {
     if (typeof choice === "string") return <option key={choice}>{choice}</option>;
@@ -98,7 +101,7 @@ const Options = ({ of }: { of: readonly Choice[] | undefined }) =>
     );
   });
 
-/** What a field with `list` suggests. */
+/** The suggestions of a field with `list`. */
 export const DataList = ({ id, options }: { id: string; options: readonly Choice[] | undefined }) => (
   <datalist id={id}>
     <Options of={options} />
@@ -108,9 +111,9 @@ export const DataList = ({ id, options }: { id: string; options: readonly Choice
 interface SelectProps<Word extends string> extends Omit<SelectHTMLAttributes<HTMLSelectElement>, "value"> {
   value?: Word | undefined;
   options?: readonly Choice[] | undefined;
-  /** The options' values are the words of this type. */
+  /** Called with the chosen value; `Word` is the type of the options' values. */
   onPick?: (word: Word) => void;
-  /** Drawn without the box of a form's field. */
+  /** Renders the select without the box of a form field. */
   bare?: boolean;
 }
 
@@ -128,13 +131,13 @@ export function Select<Word extends string>(props: SelectProps<Word>) {
 
 type LabelOf<Props> = Omit<Props, "children"> & Omit<FieldProps, "children">;
 
-/** @returns what the field takes, and what is left for the element in it. */
+/** @returns the props of the field, and those that remain for the element inside. */
 const partsOf = <Props,>({ label, hint, name, error, short = false, ...rest }: LabelOf<Props>) => ({
   field: { label, hint, error, short, ...(name === undefined ? {} : { name }) },
   rest,
 });
 
-/** A label with an input of one line. */
+/** A labeled single-line input. */
 export function InputField(props: LabelOf<InputHTMLAttributes<HTMLInputElement>>) {
   const { field, rest } = partsOf(props);
   return (
@@ -144,7 +147,7 @@ export function InputField(props: LabelOf<InputHTMLAttributes<HTMLInputElement>>
   );
 }
 
-/** A label with a text of several lines. */
+/** A labeled text area. */
 export function TextAreaField(props: LabelOf<TextareaHTMLAttributes<HTMLTextAreaElement>>) {
   const { field, rest } = partsOf(props);
   return (
@@ -154,7 +157,7 @@ export function TextAreaField(props: LabelOf<TextareaHTMLAttributes<HTMLTextArea
   );
 }
 
-/** A label with a choice. */
+/** A labeled select. */
 export function SelectField<Word extends string>(props: LabelOf<SelectProps<Word>>) {
   const { field, rest } = partsOf(props);
   return (

@@ -1,4 +1,4 @@
-/** Everything that is wrong in a file, line by line. */
+/** All problems of a file, line by line. */
 import type { Schemas } from "../api/client.ts";
 
 export function FileProblems({ file, problems }: { file?: string; problems: Schemas["Agent"]["problems"] }) {

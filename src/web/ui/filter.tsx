@@ -14,7 +14,10 @@ export function FilterBar({ children }: { children: ReactNode }) {
   );
 }
 
-/** Instead of a list in which nothing fits the filters. @param clear their names in the address; the others stay. */
+/**
+ * Shown instead of a list if no row matches the filters. @param clear the filters' names in the address; other
+ * parameters stay.
+ */
 export function NoMatch({
   children,
   clear,
@@ -31,7 +34,7 @@ export function NoMatch({
 
 const TYPING_MS = 250;
 
-/** A search field; it searches shortly after the last key. The key `/` focuses it. */
+/** A search field. It searches shortly after the last key; the key `/` focuses it. */
 export function SearchInput({
   value,
   onChange,

@@ -1,4 +1,7 @@
-/** Lines that a program prints, written into the page as they arrive, beside React: it may print a thousand a second. */
+/**
+ * The output of a program, written into the page as it arrives. React is bypassed, because a program may print a
+ * thousand lines a second.
+ */
 import { createParser } from "eventsource-parser";
 import { useEffect, useRef, useState } from "react";
 import { again } from "../api/again.ts";
@@ -16,7 +19,7 @@ interface Line {
   line?: string;
 }
 
-/** Appends text to `box`, once a frame; stays at the end while the reader is there. */
+/** Appends text to `box` once a frame. It stays at the end as long as the reader is there. */
 function createWriter(box: () => HTMLElement | null) {
   let frame = 0;
   let pending = "";
@@ -41,7 +44,7 @@ function createWriter(box: () => HTMLElement | null) {
 }
 
 interface Props {
-  /** Path of the API: a stream of `log` frames, the last of which is `end`. */
+  /** Path in the API of a stream of `log` frames, the last of which is `end`. */
   path: string;
   label: string;
   className?: string;

@@ -1,4 +1,4 @@
-/** The fields of a form, kept as a draft: what is typed, chosen and ticked is there again after a reload. Never a secret. */
+/** Keeps the fields of a form as a draft: typed, chosen and ticked values survive a reload. Secrets are never kept. */
 import { type RefObject, useEffect, useRef } from "react";
 import { readDraft, writeDraft } from "./draft.ts";
 
@@ -8,7 +8,7 @@ type FormField = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 const isTick = (field: FormField): field is HTMLInputElement =>
   field instanceof HTMLInputElement && (field.type === "checkbox" || field.type === "radio");
 
-/** Fields with a name that may be kept. */
+/** The named fields that may be kept. */
 const fieldsIn = (form: HTMLFormElement): FormField[] =>
   [...form.querySelectorAll<FormField>("input[name], textarea[name], select[name]")].filter(
     ({ type, dataset }) => !/^(password|file|hidden)$/.test(type) && dataset["secret"] === undefined,
@@ -19,7 +19,7 @@ const nameOf = (field: FormField): string => (field.type === "radio" ? `${field.
 const valuesOf = (form: HTMLFormElement): Values =>
   Object.fromEntries(fieldsIn(form).map((field) => [nameOf(field), isTick(field) ? field.checked : field.value]));
 
-/** As a person would: React hears of it also where it holds the value. */
+/** Sets a field as a person would, so that React notices it even for controlled fields. */
 function put(field: FormField, value: string | boolean): void {
   if (isTick(field)) {
     if (field.checked !== value) field.click();
@@ -42,17 +42,17 @@ const isSame = (one: Values, other: Values): boolean =>
   Object.entries(one).every(([name, value]) => other[name] === undefined || other[name] === value);
 
 interface FormDraft {
-  /** Whether the fields hold something else than the form began with. */
+  /** Whether the fields differ from their initial values. */
   isChanged(): boolean;
-  /** ETag of what the draft was begun on. */
+  /** ETag of the version on which the draft was begun. */
   version(): string | undefined;
-  /** The fields were sent, or are not wanted. */
+  /** Forgets the draft, after it was sent or discarded. */
   clear(): void;
 }
 
 /**
- * @param key where the draft is kept; without one nothing is.
- * @param version ETag of what the form changes.
+ * @param key under which the draft is stored; without a key nothing is stored.
+ * @param version ETag of the object that the form changes.
  */
 export function useFormDraft(
   form: RefObject<HTMLFormElement | null>,
@@ -69,7 +69,7 @@ export function useFormDraft(
     if (kept) {
       begun.current.version = kept.version;
       putAll(element, kept.value);
-      // Fields that a choice among the others brings are there a frame later.
+      // Fields that appear because of a restored choice exist one frame later, so fill in the values again.
       frame = requestAnimationFrame(() => putAll(element, kept.value));
     }
     const keep = () => {
@@ -85,7 +85,8 @@ export function useFormDraft(
       element.removeEventListener("input", keep);
       element.removeEventListener("change", keep);
     };
-    // A newer version of what it changes does not replace what is being written: it is a conflict when it is sent.
+    // A newer version does not replace what is being written. The draft keeps its old version, so sending it causes a
+    // conflict.
   }, [form, key, version]);
   return {
     isChanged: () => form.current !== null && !isSame(valuesOf(form.current), begun.current.values),

@@ -1,4 +1,4 @@
-/** A form: its fields as text by name, its error, its buttons. What is typed into it is not lost without a question. */
+/** A form: its field values by name, its error, its buttons. Typed text is not lost without a question. */
 import { createContext, type FormEvent, type ReactNode, useContext, useRef } from "react";
 import { fieldError } from "../api/client.ts";
 import type { Action } from "./action.ts";
@@ -11,22 +11,25 @@ import { useUnsaved } from "./unsaved.ts";
 
 /** The values of a submitted form. */
 export interface Fields {
-  /** Trimmed. */
+  /** The trimmed text. */
   text(name: string): string;
-  /** As typed. */
+  /** The text as typed. */
   raw(name: string): string;
-  /** Undefined when it is left empty. */
+  /** Undefined if the field is empty. */
   number(name: string): number | undefined;
   checked(name: string): boolean;
-  /** Parted by blanks or commas. */
+  /** Split at spaces or commas. */
   words(name: string): string[];
-  /** Parted by commas: each may hold blanks. */
+  /** Split at commas only, because entries may contain spaces. */
   entries(name: string): string[];
-  /** The texts of those that are not empty, by name. */
+  /** The texts of the fields that are not empty, by name. */
   filled<Name extends string>(...names: Name[]): { [Field in Name]?: string };
-  /** All of them, files too, for a request of several parts. */
+  /** All fields, including files, for a multipart request. */
   all(): FormData;
-  /** The chosen option of a select, whose options the page wrote itself; the API refuses any other. */
+  /**
+   * The chosen option of a select. The page itself wrote the options, so the value is not checked; the API refuses
+   * others.
+   */
   choice<Word extends string>(name: string): Word;
 }
 
@@ -57,7 +60,7 @@ export function fieldsOf(form: HTMLFormElement): Fields {
 }
 
 const FormError = createContext<unknown>(undefined);
-/** What the server said about a field of the form around, by the name of the body's member. */
+/** The server's error about a field of the surrounding form, by the name of the member in the request body. */
 export function useFieldError(name: string | undefined): string | undefined {
   const error = useContext(FormError);
   return name === undefined ? undefined : fieldError(error, name);
@@ -65,24 +68,27 @@ export function useFieldError(name: string | undefined): string | undefined {
 
 interface FormProps {
   action: Action;
-  /** @param version ETag of what was shown when the person began to write; for `ifMatch`. */
+  /** @param version ETag of what was shown when the person began to edit; for `ifMatch`. */
   submit(fields: Fields, version: string | undefined): Promise<unknown>;
-  /** The word on the button. */
+  /** The text of the submit button. */
   word: string;
   onCancel?: (() => void) | undefined;
   children: ReactNode;
   className?: string;
-  /** Keeps the fields under this name until they are sent, over reloads. */
+  /** Key under which the fields are stored until they are sent, so that they survive reloads. */
   draft?: string | undefined;
-  /** ETag of what it changes. */
+  /** ETag of the object that the form changes. */
   version?: string | undefined;
-  /** What it changes, as it stands in a sentence. */
+  /** What the form changes, as it appears in a sentence. */
   what?: string;
-  /** A long form in a padded panel: its buttons stay in sight at the window's lower edge. In a dialog they always do. */
+  /**
+   * For a long form in a padded panel: keeps its buttons at the window's lower edge. In a dialog they always stay in
+   * sight.
+   */
   long?: boolean;
 }
 
-/** Over the padding of the dialog or panel around. */
+/** Covers the padding of the dialog or panel around the form. */
 const FOOT = "sticky bottom-0 z-10 -mx-4 -mb-4 rounded-b-lg border-t border-line bg-panel px-4 py-3";
 
 export function Form({
@@ -107,7 +113,7 @@ export function Form({
     kept.clear();
   };
   useUnsaved(() => {
-    // A dialog asks for its form; while it is sent, the page may go on to what was made.
+    // A surrounding dialog asks instead of the form. While the form is being sent, the page may navigate to the result.
     if (dialog || sending.current) return null;
     const isUnsaved = typed.has() || (draft !== undefined && kept.isChanged());
     return isUnsaved

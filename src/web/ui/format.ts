@@ -1,4 +1,4 @@
-/** Numbers, money and times as people read them. */
+/** Formats numbers, money and times for people. */
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
@@ -6,7 +6,7 @@ export const DAY_MS = 24 * HOUR_MS;
 /** Times farther away than this are shown as dates. */
 const FAR = 30 * DAY_MS;
 
-/** Making a format takes a hundred times as long as using it, and lists write thousands of times. */
+/** Caches a format: creating it takes a hundred times as long as using it, and lists use it thousands of times. */
 function once<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => {
@@ -24,10 +24,10 @@ const clockFormat = once(() => new Intl.DateTimeFormat(undefined, { timeStyle: "
 /** `Monday, March 3`. */
 export const longDay = (at: string | Date): string => longDayFormat().format(new Date(at));
 
-/** `2:05 PM`, `14:05`: the time of day to the minute. */
+/** The time of day to the minute: `2:05 PM`, `14:05`. */
 export const timeOfDay = (at: string): string => clockFormat().format(new Date(at));
 
-/** `40 ms`, `1.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`, `3 d 4 h`. */
+/** A duration: `40 ms`, `1.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`, `3 d 4 h`. */
 export function duration(ms: number): string {
   if (ms <= 0) return "0 s";
   if (ms < 100) return `${Math.max(1, Math.round(ms))} ms`;
@@ -39,7 +39,7 @@ export function duration(ms: number): string {
   return `${Math.floor(ms / DAY_MS)} d ${Math.floor((ms % DAY_MS) / HOUR_MS)} h`;
 }
 
-/** How far away in one unit: `now`, `4 min` ago, `in 2 h`, `3 d`; more than a month away as a date. */
+/** The distance from now in one unit: `now`, `4 min` ago, `in 2 h`, `3 d`; a date if it is more than a month. */
 export function ago(at: string | number, now = Date.now()): string {
   const time = new Date(at).getTime();
   const ms = Math.abs(now - time);
@@ -49,23 +49,23 @@ export function ago(at: string | number, now = Date.now()): string {
   return `${time > now ? "in " : ""}${Math.round(ms / unit)} ${name}`;
 }
 
-/** `ago` as the end of a sentence: `just now`, `4 min ago`, `in 2 h`; a date as it is. */
+/** `ago` as the end of a sentence: `just now`, `4 min ago`, `in 2 h`; a date stays a date. */
 export function agoInSentence(at: string | number, now = Date.now()): string {
   const text = ago(at, now);
   if (text === "now") return "just now";
   return /^\d+ (min|h|d)$/.test(text) ? `${text} ago` : text;
 }
 
-/** Whether `ago` says the same of it from now on. */
+/** Whether the result of `ago` will not change any more. */
 export const isLongAgo = (at: string): boolean => Date.now() - Date.parse(at) >= FAR;
 
-/** The whole time, to the second; what is no time as it is. */
+/** The complete time, to the second. Text that is no time is returned unchanged. */
 export function dateTime(at: string): string {
   const time = Date.parse(at);
   return Number.isNaN(time) ? at : timeFormat().format(time);
 }
 
-/** `12,345`. Not by `Intl` as long as that is not needed: its first use in a page loads data for some 60 ms. */
+/** A number such as `12,345`. `Intl` is avoided if possible: its first use in a page loads data for about 60 ms. */
 export function grouped(value: number): string {
   if (!Number.isSafeInteger(value) || value < 0) return value.toLocaleString("en-US");
   const digits = String(value);
@@ -82,7 +82,7 @@ export function usd(amount: number): string {
   return `$${grouped(Math.round(amount))}`;
 }
 
-/** What work has cost, where the price of some of its model calls may not be known: `no price`, `over $1.27`. */
+/** The cost of work, some of whose model calls may have no known price: `no price`, `over $1.27`. */
 export function costText(cost: { cost_usd: number; calls_without_price: number }): string {
   if (cost.calls_without_price === 0) return usd(cost.cost_usd);
   return cost.cost_usd === 0 ? "no price" : `over ${usd(cost.cost_usd)}`;
@@ -103,11 +103,11 @@ export function bytes(value: number): string {
   return `${at === 0 || scaled >= 100 ? Math.round(scaled) : scaled.toFixed(1)} ${units[at]}`;
 }
 
-/** A text as one word of a shell's line. */
+/** Quotes a text as one word of a shell command. */
 export const shellWord = (text: string): string =>
   /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Whether it is an id that the server made: a name stands in its place, or nothing. */
+/** Whether a text is an id that the server generated. People should see a name instead, or nothing. */
 export const isId = (text: string): boolean => /^[a-z]{2,5}_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
 
 /** A field's name for people: `mcp_servers` is "MCP servers". */

@@ -1,4 +1,4 @@
-/** Catches what a part of a page throws while it is drawn, so that the rest of the page stays. */
+/** An error boundary: if a part of a page fails to render, the rest of the page stays. */
 import { Component, type ReactNode } from "react";
 import { liveState } from "../live/stream.ts";
 import { retryParts } from "./lazy.tsx";
@@ -6,13 +6,13 @@ import { ProblemNote } from "./problem-note.tsx";
 
 interface Props {
   children: ReactNode;
-  /** What is drawn: another value is drawn again. */
+  /** The value that is rendered. If it changes, rendering is tried again. */
   when?: unknown;
-  /** Shown in place of what could not be drawn. */
+  /** Renders a replacement for what failed. */
   fallback?(error: unknown, retry: () => void): ReactNode;
 }
 
-/** Events after which it may go well: another address, or a connection that is back. */
+/** Events after which rendering is tried again: another address, or a restored connection. */
 const CHANGES = ["popstate", "pushState", "replaceState", "online"];
 
 export class Guard extends Component<Props, { error: unknown }> {

@@ -11,11 +11,11 @@ type Job = Schemas["Job"];
 
 interface Props {
   id: string;
-  /** What is done, as a sentence. */
+  /** What the job does, as a sentence. */
   about: string;
-  /** It has ended, well or not. Called once. */
+  /** Called once when the job has ended, whether it succeeded or not. */
   onEnd?(): unknown;
-  /** Shown after it has ended; nothing unless given. */
+  /** Renders what is shown after the job has ended; by default nothing. */
   ended?(job: Job): ReactNode;
 }
 
@@ -35,7 +35,7 @@ export function JobProgress({ id, about, onEnd, ended }: Props) {
       await refresh("/v1/jobs");
     });
   if (data && over) return ended?.(data) ?? null;
-  // It ended so long ago that it is no longer kept.
+  // The job ended so long ago that the server no longer keeps it.
   if (!data && error && problemOf(error).status === 404) return null;
   return (
     <Panel className="p-4">

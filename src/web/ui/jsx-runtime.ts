@@ -1,6 +1,6 @@
 /**
- * What the dashboard's elements are made with, by a plugin of its build: React's own, but every text that an element
- * shows is `visible`. So no page and no library can forget it. Values of fields are attributes and stay as they are.
+ * The JSX runtime of the dashboard; the build substitutes it for React's. It passes every text that an element shows
+ * through `visible`, so that no page or library can forget it. Values of fields are attributes and stay unchanged.
  */
 import type { ReactNode } from "react";
 import * as react from "react/jsx-runtime";
@@ -8,7 +8,7 @@ import { visible } from "./visible.ts";
 
 type Make = typeof react.jsx;
 
-/** @returns the same where nothing changes, so that what React remembers stays. */
+/** @returns the same object if nothing changes, so that React's memoization still works. */
 function shown(children: ReactNode): ReactNode {
   if (typeof children === "string") return visible(children);
   if (!Array.isArray(children)) return children;

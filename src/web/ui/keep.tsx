@@ -1,4 +1,4 @@
-/** Keeping a run or chat, whatever the settings for retention say. */
+/** Keeps a run or chat regardless of the retention settings. */
 import { Pin } from "lucide-react";
 import { api, client, must } from "../api/client.ts";
 import { refresh } from "../api/queries.ts";
@@ -7,15 +7,15 @@ import { useAction } from "./action.ts";
 import { notify } from "./notice.tsx";
 
 interface Keeping {
-  /** Undefined until it is known. */
+  /** Undefined while that is unknown. */
   kept: boolean | undefined;
-  /** Whether this person may change it. */
+  /** Whether the user may change it. */
   allowed: boolean;
   error: unknown;
   toggle(): void;
 }
 
-/** @param owner whose it is; null on a server without log-in. */
+/** @param owner the owner's id; null on a server without log-in. */
 export function useKeeping(id: string, owner: string | null): Keeping {
   const action = useAction();
   const ownId = useOwnId();
@@ -37,10 +37,10 @@ export function useKeeping(id: string, owner: string | null): Keeping {
   return { kept, allowed: admin || owner === ownId, error: action.error, toggle: () => change(!kept) };
 }
 
-/** What the palette and menus call it. */
+/** The action's name in the palette and in menus. */
 export const keepWord = ({ kept }: Keeping, what: string): string => (kept ? `Stop keeping ${what}` : `Keep ${what}`);
 
-/** A small button among facts; a word where this person may not change it. */
+/** A small button, or only a word for users who may not change it. */
 export function KeepButton({ keeping, what }: { keeping: Keeping; what: string }) {
   const { kept, allowed, toggle } = keeping;
   if (kept === undefined || (!allowed && !kept)) return null;

@@ -1,4 +1,4 @@
-/** A part of a page whose script is loaded when it is first drawn. */
+/** A part of a page whose script is loaded when it is first rendered. */
 import {
   type ComponentType,
   type FunctionComponent,
@@ -15,13 +15,13 @@ import { noteLoaded, reloadOnce } from "./reload-once.ts";
 
 type Load<P> = () => Promise<{ default: ComponentType<P> }>;
 
-/** The dashboard changed on the server, or it lost a file. */
+/** The server does not have the file, for example because the dashboard was updated. */
 class MissingFile extends Error {}
 
-/** Files that are here, or on their way. */
+/** Files that are loaded or being loaded, by name. */
 const files = new Map<string, Promise<void>>();
 
-/** @throws if it cannot be had; then it is fetched again the next time. */
+/** Loads a file once. @throws if that fails; the next call then tries again. */
 function fetchFile(name: string): Promise<void> {
   const under = files.get(name) ?? takeEarly(name)?.catch(() => fetchOnce(name)) ?? fetchOnce(name);
   files.set(name, under);
@@ -29,11 +29,11 @@ function fetchFile(name: string): Promise<void> {
   return under;
 }
 
-/** @throws if it cannot be had. What the server does not have is asked for once. */
+/** @throws if the file cannot be loaded. A file that the server does not have is requested only once. */
 async function fetchOnce(name: string): Promise<void> {
   const isThere = await again(async () => {
     const answer = await fetch(siteUrl(`/assets/${name}`));
-    // The browser keeps only what was read to its end.
+    // The browser caches only responses that were read completely.
     await answer.arrayBuffer();
     return answer.ok;
   }).catch(() => {
@@ -43,21 +43,21 @@ async function fetchOnce(name: string): Promise<void> {
 }
 
 /**
- * Brings the scripts of a part into the browser's cache. Firefox from version 155 and the newest WebKit fetch a script again
- * whose import failed; other browsers keep the failure until the page is loaded again. So a part is imported once all of its
- * files are here.
+ * Loads a part's scripts into the browser's cache. Most browsers remember a failed import until the page is reloaded;
+ * only Firefox from version 155 and the newest WebKit fetch the script again. A part is therefore imported only after
+ * all of its files are loaded.
  */
 export async function fetchPart(load: () => Promise<unknown>): Promise<void> {
   await Promise.all(filesIn(notedFiles(), String(load)).map(fetchFile));
 }
 
 /**
- * Loads a part. If its import fails although its files were here, or the server does not have them any more, the page is
- * loaded once more, if the server answers: without it the browser's own error would stand in place of the page. Drafts
- * outlive that.
+ * Loads a part. The page is reloaded once if the import fails although the files are loaded, or if the server no longer
+ * has them. It is reloaded only if the server answers, because otherwise the browser's own error page would appear.
+ * Drafts survive the reload.
  */
 async function loadPart<P>(load: Load<P>): Promise<{ default: ComponentType<P> }> {
-  // Its text holds the script's address.
+  // The function's source text contains the script's address.
   const file = String(load);
   let isHere = false;
   try {
@@ -77,16 +77,16 @@ async function loadPart<P>(load: Load<P>): Promise<{ default: ComponentType<P> }
   }
 }
 
-/** What loads each part again whose script was not had. */
+/** Functions that reset the parts that failed to load. */
 const failures = new Set<() => void>();
 
-/** Parts that failed to load are loaded again when they are next drawn. A `Guard` calls it before it draws again. */
+/** Lets failed parts load again when they are next rendered. A `Guard` calls this before it renders again. */
 export function retryParts(): void {
   for (const retry of failures) retry();
   failures.clear();
 }
 
-/** @param meanwhile what is shown while its script loads; without it, the nearest `Suspense` above shows something. */
+/** @param meanwhile shown while the script loads. Without it, the nearest `Suspense` above shows its fallback. */
 export function lazy<P extends object>(load: Load<P>, meanwhile?: ReactNode): ComponentType<P> {
   const part = () =>
     lazily<ComponentType<P>>(() =>
@@ -97,7 +97,7 @@ export function lazy<P extends object>(load: Load<P>, meanwhile?: ReactNode): Co
         throw error;
       }),
     );
-  // React keeps the failure of a lazy component; another try is another component.
+  // React remembers the failure of a lazy component, so each retry needs a new component.
   let Now: ComponentType<P> = part();
   if (meanwhile === undefined) return (props: P) => <Now {...props} />;
   return (props: P) => (
@@ -108,13 +108,13 @@ export function lazy<P extends object>(load: Load<P>, meanwhile?: ReactNode): Co
 }
 
 export interface LazyPage extends FunctionComponent {
-  /** Loads its script, unless that is here. Settles when it is here or was not had. */
+  /** Loads the script, unless it is loaded. Resolves when it is loaded or has failed. */
   load(): Promise<void>;
 }
 
 /**
- * A page whose script is loaded when it is first drawn. It shows `Waiting` by itself: what a `Suspense` shows instead, React
- * keeps for at least 300 ms, even if the script is there after ten.
+ * A page whose script is loaded when it is first rendered. It shows `Waiting` itself, because React keeps a `Suspense`
+ * fallback for at least 300 ms, even if the script arrives after ten.
  */
 export function lazyPage(load: Load<object>, Waiting: ComponentType): LazyPage {
   let state: { View: ComponentType } | { error: unknown } | undefined;

@@ -1,4 +1,4 @@
-/** Two texts line by line: removed and added lines, with a few lines around them and how many were left out. */
+/** Compares two texts line by line: removed and added lines with some context, and how many lines were left out. */
 import { Fragment } from "react";
 import { matchesOf } from "./code/matches.ts";
 

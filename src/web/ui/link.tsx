@@ -13,14 +13,14 @@ export const TextLink = ({ href, children }: Props) => (
   </Link>
 );
 
-/** The name of a thing that has a page. */
+/** The name of something that has a page. */
 export const NameLink = ({ href, children }: Props) => (
   <Link href={href} className="hover:underline">
     {children}
   </Link>
 );
 
-/** Beside a heading: all of what a part is shown of. */
+/** Beside a heading: leads to the complete list of which a part is shown. */
 export const MoreLink = ({ href, children }: Props) => (
   <Link href={href} className="text-sm text-dim hover:text-ink hover:underline">
     {children}

@@ -1,11 +1,17 @@
-/** Text of an agent, a person or a document as Markdown; as it was written while that loads, and where it cannot be drawn. */
+/**
+ * Text of an agent, a person or a document as Markdown. The raw text is shown while the renderer loads, or if rendering
+ * fails.
+ */
 import { Suspense } from "react";
 import { Guard } from "./guard.tsx";
 import { lazy } from "./lazy.tsx";
 
 const Markdown = lazy(() => import("./markdown.tsx"));
 
-/** @returns where `[[id]]` leads and what it is called; undefined where there is no such note. The same function as before draws nothing anew. */
+/**
+ * @returns the address and title of the note `[[id]]`; undefined if there is none. Pass the same function to avoid
+ * rendering again.
+ */
 export type FindNote = (id: string) => { href: string; title: string } | undefined;
 
 export function MarkdownText({ text, findNote }: { text: string; findNote?: FindNote }) {

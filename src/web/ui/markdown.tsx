@@ -1,6 +1,6 @@
 /**
- * Markdown of agents and people as safe elements: no raw HTML, pictures as links, headings as strong lines so that a text
- * cannot disturb the page's outline. Of a growing text only the last block is drawn again.
+ * Renders Markdown of agents and people safely: no raw HTML, pictures as links. Headings become bold lines, so that a
+ * text cannot disturb the page's outline. If a text grows, only its last block renders again.
  */
 import { findAndReplace } from "mdast-util-find-and-replace";
 import { memo, useMemo } from "react";
@@ -27,7 +27,7 @@ const COMPONENTS: Components = {
         {children}
       </a>
     ),
-  // Loading a picture would tell its server who reads, and the page's policy refuses it.
+  // Loading a picture would tell its server who is reading, and the page's policy forbids it.
   img: ({ src, alt }) => (
     <a href={typeof src === "string" ? src : undefined} target="_blank" rel="noopener noreferrer nofollow">
       {alt || "picture"}
@@ -60,7 +60,10 @@ function textOf(node: unknown): string {
   return typeof value === "string" ? value : children.map(textOf).join("");
 }
 
-/** Parts of a text that are drawn on their own: split at blank lines outside of fences, lists and tables kept whole. */
+/**
+ * Splits a text into blocks that render independently: at blank lines outside of code fences. Lists and tables stay
+ * whole.
+ */
 function blocksOf(text: string): string[] {
   const blocks: string[] = [];
   let block: string[] = [];
@@ -82,7 +85,7 @@ function blocksOf(text: string): string[] {
 type Plugins = NonNullable<Options["remarkPlugins"]>;
 type Tree = Parameters<typeof findAndReplace>[0];
 
-/** Makes links of `[[note]]` outside of code and links. One to a note that is not there stays as it was written. */
+/** Turns `[[note]]` into links, except within code and links. A reference to a missing note stays as text. */
 const linkNotes = (findNote: FindNote) => () => (tree: Tree) =>
   findAndReplace(
     tree,

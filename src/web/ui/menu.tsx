@@ -1,4 +1,4 @@
-/** A menu behind a button, over the browser's own popover: it closes with Escape and by a click elsewhere. */
+/** A menu that a button opens. It uses the browser's popover, which closes on Escape and on a click elsewhere. */
 import type { LucideIcon } from "lucide-react";
 import { cloneElement, type KeyboardEvent, type ReactElement, useId, useRef, useState } from "react";
 import { flushSync } from "react-dom";
@@ -17,16 +17,16 @@ const GAP_PX = 4;
 
 interface MenuProps {
   trigger: ReactElement<TriggerProps>;
-  /** Null draws a line between groups; false is left out. */
+  /** Null draws a separator; false is left out. */
   items: (MenuItem | null | false)[];
-  /** Pixels. */
+  /** Size in px. */
   iconSize?: number;
 }
 
 export function Menu({ trigger, items, iconSize = 14 }: MenuProps) {
   const id = useId();
   const menu = useRef<HTMLDivElement>(null);
-  // A list of a thousand rows has a thousand menus: their items are made when they are opened.
+  // Items are rendered only when the menu opens, because a list of a thousand rows has a thousand menus.
   const [shown, setShown] = useState(false);
   const button = () => document.getElementById(`${id}-button`);
   const open = () => {

@@ -1,2 +1,2 @@
-/** `[[decision/one-writer]]`, `[[decision/one-writer|another name]]`: how an agent's notes lead to each other. */
+/** Matches the links between an agent's notes: `[[decision/one-writer]]`, `[[decision/one-writer|another name]]`. */
 export const NOTE_LINK = /\[\[([^[\]|\n]{1,200})(?:\|([^[\]\n]{0,200}))?\]\]/g;

@@ -1,4 +1,4 @@
-/** What is shown in place of content: nothing yet, loading, an error. */
+/** Replacements for content: nothing yet, loading, an error. */
 import { TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { useHeldKeys } from "../keys/held-keys.ts";
@@ -6,7 +6,7 @@ import { Guard } from "./guard.tsx";
 import { CliLine, PageHeader } from "./page.tsx";
 import { ProblemNote } from "./problem-note.tsx";
 
-/** One sentence, one thing to do, the same from a terminal. */
+/** For an empty list: one sentence, one action, and the equivalent command for a terminal. */
 export function Empty({ children, action, cli }: { children: ReactNode; action?: ReactNode; cli?: string }) {
   return (
     <div className="flex flex-col items-center gap-3 rounded-lg border border-dashed border-line-strong px-6 py-10 text-center text-dim">
@@ -27,8 +27,8 @@ export function Warning({ children }: { children: ReactNode }) {
 }
 
 /**
- * Grey lines in the shape of the content to come.
- * @param part a script is on its way, or the session: it may bring keys of its own.
+ * Gray lines in the shape of the coming content.
+ * @param part whether a script or the session is loading, which may add keys of its own.
  */
 export function Loading({ rows = 3, part = false }: { rows?: number; part?: boolean }) {
   useHeldKeys(part ? "part" : "content");
@@ -42,13 +42,13 @@ export function Loading({ rows = 3, part = false }: { rows?: number; part?: bool
   );
 }
 
-/** In place of a page whose script is on its way. */
+/** Shown in place of a page whose script is loading. */
 export const LoadingPage = () => <Loading rows={6} part />;
 
-/** Draws inside of a `Guard`. */
+/** Renders inside of a `Guard`, which catches errors of `draw`. */
 const Drawn = ({ draw }: { draw(): ReactNode }) => draw();
 
-/** What a query of the API answers, as far as it is shown. */
+/** The part of an API query's result that is shown. */
 export interface Asked {
   isPending: boolean;
   error: unknown;
@@ -56,7 +56,7 @@ export interface Asked {
   refetch(): unknown;
 }
 
-/** Shows a query's state until there is data; an error does not hide data that is already there. */
+/** Shows a query's state until there is data. An error does not hide data that is already there. */
 export function Await<Q extends Asked>({
   query,
   rows,
@@ -65,7 +65,7 @@ export function Await<Q extends Asked>({
 }: {
   query: Q;
   rows?: number;
-  /** Title of a page that has no other while it cannot be shown. */
+  /** The page's title while the data cannot be shown. */
   page?: string;
   children: (data: NonNullable<Q["data"]>) => ReactNode;
 }) {

@@ -1,4 +1,4 @@
-/** Short messages at the edge of the page: done, undone, failed. Read out by screen readers. */
+/** Short messages at the edge of the page about what was done, undone or failed. Screen readers read them aloud. */
 import { X } from "lucide-react";
 import { useSyncExternalStore } from "react";
 import { IconButton } from "./button.tsx";
@@ -18,7 +18,7 @@ const change = (list: Notice[]) => {
 };
 const drop = (id: number) => change(notices.filter((one) => one.id !== id));
 
-/** Shows it for six seconds. `undo` offers to undo it. */
+/** Shows a message for six seconds. `undo` adds a button that undoes the action. */
 export function notify(text: string, undo?: () => void): void {
   const id = next++;
   change([...notices.slice(-2), { id, text, ...(undo ? { undo } : {}) }]);

@@ -1,4 +1,4 @@
-/** The items of a graph as a list, with agent, duration and state; one of them is selected. */
+/** The items of a graph as a list with agent, duration and state; one of them is selected. */
 import { type ComponentProps, useEffect, useRef } from "react";
 import { Status } from "./status.tsx";
 import { Took } from "./time.tsx";
@@ -19,7 +19,10 @@ interface Props {
   onPick(id: string): void;
 }
 
-/** Stays in view while what is beside it is read, and scrolls by itself; the row that is shown is always in sight. */
+/**
+ * Stays in view while the person reads what is beside it, and scrolls separately. The row that is shown is always in
+ * sight.
+ */
 export function Outline({ label, rows, current, onPick }: Props) {
   const list = useRef<HTMLOListElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: which row is marked depends on the current one.
@@ -27,7 +30,7 @@ export function Outline({ label, rows, current, onPick }: Props) {
     const row = list.current?.querySelector<HTMLElement>("[aria-current=step]");
     const box = list.current;
     if (!row || !box) return;
-    // Not scrollIntoView: it would scroll the page as well.
+    // `scrollIntoView` is not used, because it would also scroll the page.
     const [top, bottom] = [row.offsetTop, row.offsetTop + row.offsetHeight];
     if (top < box.scrollTop || bottom > box.scrollTop + box.clientHeight)
       box.scrollTop = top - (box.clientHeight - row.offsetHeight) / 2;

@@ -1,4 +1,4 @@
-/** What a tool gave, as it is; unified diffs in it have their added and removed lines colored. */
+/** A tool's output, unchanged, with colored lines for unified diffs in it. */
 import type { ReactNode } from "react";
 
 type Kind = "same" | "gone" | "new" | "head";
@@ -8,7 +8,7 @@ interface Line {
   text: string;
 }
 
-/** Lines that are colored; the rest is shown plain. */
+/** How many lines are colored; the rest is plain. */
 const COLORED_LINES = 3_000;
 
 const LOOK: Record<Kind, string> = {
@@ -22,7 +22,7 @@ const begins = (lines: readonly string[], at: number, sign: string): boolean => 
 const beginsDiff = (lines: readonly string[], at: number): boolean =>
   begins(lines, at, "--- ") && begins(lines, at + 1, "+++ ") && begins(lines, at + 2, "@@ ");
 
-/** Only what stands under a diff's own head is a change: a list with dashes is none. */
+/** Only lines below a diff's header count as changes, so that a list with dashes is not colored. */
 function diffLines(text: string): { lines: Line[]; rest: string } | undefined {
   const all = text.split("\n");
   let [isIn, found] = [false, false];
@@ -43,7 +43,7 @@ function kindOf(line: string): Kind {
 
 export function OutputText({ text }: { text: string }): ReactNode {
   const diff = diffLines(text);
-  // In JSX, where characters that nobody sees are shown.
+  // A fragment, because the JSX runtime makes invisible characters in it visible.
   if (!diff) return <>{text}</>;
   return (
     <>

@@ -1,4 +1,4 @@
-/** The frame of a page: heading, what it can do, its line for the terminal. */
+/** The frame of a page: its heading, its actions, and its command for the terminal. */
 import { Check, Copy } from "lucide-react";
 import { Fragment, type ReactNode, useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
@@ -7,14 +7,14 @@ import { copyText } from "./copy.ts";
 import { setDocumentTitle } from "./document-title.ts";
 import { Guard } from "./guard.tsx";
 
-/** The page that was left; none before the first navigation, when the browser's own focus is right. */
+/** Path of the last page. Before the first navigation the browser's own focus is right, so nothing counts as a move. */
 let left = location.pathname;
 let moved = false;
 addEventListener("pushState", () => {
   moved ||= location.pathname !== left;
   left = location.pathname;
 });
-/** Whether this page was navigated to and has not taken the focus yet. */
+/** Whether this page was reached by navigation and has not taken the focus yet. */
 function movedHere(): boolean {
   const is = moved;
   moved = false;
@@ -23,7 +23,7 @@ function movedHere(): boolean {
 
 const HEADING = "page-heading";
 
-/** Sets the document's title and, after a navigation, the focus to the heading, for readers of the screen. */
+/** Sets the document's title. After a navigation, also focuses the heading, for screen readers. */
 export function useHeading(title: string) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -39,15 +39,15 @@ export function useHeading(title: string) {
 
 export interface PageHeaderProps {
   title: string;
-  /** Where this belongs, from the top: address and name of each. */
+  /** The path to this page from the top: address and name of each level. */
   crumbs?: [href: string, name: string][];
-  /** Before the title: what else it belongs to. */
+  /** Shown above the title: what else the page belongs to. */
   above?: ReactNode;
-  /** Beside the title: a state. */
+  /** Shown beside the title, such as a state. */
   beside?: ReactNode;
-  /** One sentence below it. */
+  /** One sentence below the title. */
   about?: ReactNode;
-  /** The same from a terminal. */
+  /** The equivalent command for a terminal. */
   cli?: string | undefined;
   actions?: ReactNode;
 }
@@ -88,7 +88,7 @@ export function PageHeader({ title, crumbs = [], above, beside, about, cli, acti
   );
 }
 
-/** A line for the terminal that can be copied. */
+/** A command for the terminal that can be copied. */
 export function CliLine({ line }: { line: string }) {
   return (
     <div className="mt-1 inline-flex max-w-full items-center gap-1 text-xs text-faint max-sm:hidden">
@@ -98,7 +98,7 @@ export function CliLine({ line }: { line: string }) {
   );
 }
 
-/** @returns what copies the text, and whether it did so just now. */
+/** @returns a function that copies the text, and whether it has just done so. */
 function useCopy(text: string): { done: boolean; copy(): Promise<void> } {
   const [done, setDone] = useState(false);
   return {
@@ -111,7 +111,7 @@ function useCopy(text: string): { done: boolean; copy(): Promise<void> } {
   };
 }
 
-/** Where the terminal does what the page cannot: the command as the button that stands out. */
+/** The main button if only the terminal can do something: it copies the command. */
 export function CopyCommand({ line }: { line: string }) {
   const { done, copy } = useCopy(line);
   const Icon = done ? Check : Copy;
@@ -144,7 +144,7 @@ export function Section({
   title: string;
   actions?: ReactNode;
   children: ReactNode;
-  /** What it holds stands in a panel. */
+  /** Shows the section's content in a panel. */
   panel?: boolean;
   className?: string;
 }) {

@@ -1,4 +1,4 @@
-/** Fields that choose one of what the server has: an agent, a project, a pipeline, a model. */
+/** Fields that choose one of the server's objects: an agent, a project, a pipeline, a model. */
 import type { ReactNode } from "react";
 import { api } from "../api/client.ts";
 import { Field, Select } from "./field.tsx";
@@ -11,11 +11,11 @@ interface Picker {
   label?: string;
   hint?: ReactNode;
   defaultValue?: string | null | undefined;
-  /** The label for choosing nothing; without it something is always chosen. */
+  /** Label of the option for no choice. Without it, something is always chosen. */
   none?: string;
   required?: boolean;
   disabled?: boolean;
-  /** Called with the choice whenever it changes. */
+  /** Called with the value whenever the choice changes. */
   onPick?(value: string): void;
 }
 
@@ -35,7 +35,7 @@ function PickerField({
   const missing = chosen !== "" && !listed.some(([value]) => value === chosen);
   return (
     <Field label={label} hint={hint} name={name}>
-      {/* A select takes its default when it is made: it is made again once the options are there. */}
+      {/* A select takes its default only when it is created, so the key creates it anew once the options are known. */}
       <Select
         key={options ? "known" : "asked"}
         defaultValue={chosen}
@@ -52,7 +52,7 @@ function PickerField({
 }
 type PickerProps = Picker & { options: readonly (readonly [value: string, label: string])[] | undefined };
 
-/** Agents that are switched on. */
+/** Offers the enabled agents. */
 export function AgentField({ name = "agent_id", label = "Agent", ...rest }: Picker) {
   const { data } = api.useQuery("get", "/v1/agents", many);
   const options = data?.items
@@ -64,7 +64,7 @@ export function AgentField({ name = "agent_id", label = "Agent", ...rest }: Pick
   return <PickerField options={options} name={name} label={label} {...rest} />;
 }
 
-/** @param byName its value is the project's name instead of its id. */
+/** @param byName whether the value is the project's name instead of its id. */
 export function ProjectField({
   name = "project_id",
   label = "Project",
@@ -77,7 +77,7 @@ export function ProjectField({
   return <PickerField options={options} name={name} label={label} none={none} {...rest} />;
 }
 
-/** Pipelines that can run. */
+/** Offers the pipelines that can run. */
 export function PipelineField({ name = "pipeline_id", label = "Pipeline", ...rest }: Picker) {
   const { data } = api.useQuery("get", "/v1/pipelines", many);
   const options = data?.items

@@ -1,13 +1,15 @@
-/** Markdown as words, for a line of a list: without the marks that would be drawn as headings, bold words, links and the like. */
+/**
+ * Converts Markdown to plain words for a line in a list: removes the marks of headings, bold text, links and the like.
+ */
 export function plainText(markdown: string): string {
   const lines = markdown.split("\n").filter((line) => !/^\s{0,3}(```|~~~)/.test(line));
   return lines.map((line) => plainLine(line.replace(/^\s{0,3}(#{1,6}|>|[-*+]) /, ""))).join("\n");
 }
 
-/** The first line of a longer text. */
+/** The first line of a text, as plain words. */
 export const firstWords = (markdown: string): string => plainText(markdown.split("\n", 1)[0] ?? "");
 
-/** Between back quotes is code, which stays as it was written. */
+/** Code in backticks stays as it was written. */
 const plainLine = (line: string): string =>
   line
     .split(/`([^`]+)`/)

@@ -2,7 +2,7 @@ import { CircleAlert, RotateCw } from "lucide-react";
 import { problemOf } from "../api/client.ts";
 import { Button } from "./button.tsx";
 
-/** An error where it happened: what to do, its code, the request to look up in the log. */
+/** Shows an error where it happened: what to do, its code, and the request id to look up in the log. */
 export function ProblemNote({ error, retry }: { error: unknown; retry?: () => unknown }) {
   if (!error) return null;
   const { detail, code, request_id, errors } = problemOf(error);

@@ -1,4 +1,6 @@
-/** Work that waits for a provider whose quota is used up, and the button that asks it again at once. */
+/**
+ * Shown for work that waits for a provider whose quota is used up, with a button that asks the provider again at once.
+ */
 import { RotateCw } from "lucide-react";
 import type { Schemas } from "../api/client.ts";
 import { useAction } from "./action.ts";
@@ -8,7 +10,7 @@ import { LocalTimes } from "./time.tsx";
 
 interface Props {
   wait: Schemas["RunDetail"]["provider_wait"];
-  /** Whether one may ask the provider again. */
+  /** Whether the user may ask the provider again. */
   mayAsk: boolean;
   tryNow(): Promise<unknown>;
 }

@@ -1,27 +1,27 @@
 /**
- * Loading the page again because a file of it is missing: once for each file until it is there, so that a file that stays
- * missing does not make the page load for ever. Noted in the tab's session.
+ * Reloads the page because one of its files is missing. It does so once per file until the file loads, so that a
+ * permanently missing file does not cause endless reloads. The tab's session storage remembers the attempt.
  */
 const noteOf = (file: string) => `skep-reloaded ${file}`;
 
-/** @returns whether the page will be loaded again; false when that was tried already, or cannot be noted. */
+/** @returns whether the page will be reloaded; false if that was tried already, or if it cannot be remembered. */
 export function reloadOnce(file: string, afterMs = 0): boolean {
   try {
     if (sessionStorage.getItem(noteOf(file))) return false;
     sessionStorage.setItem(noteOf(file), "1");
   } catch {
-    // Without storage nothing would end the reloads.
+    // Without storage nothing would stop the reloads.
     return false;
   }
   setTimeout(() => location.reload(), afterMs);
   return true;
 }
 
-/** The file is there: should it be missing later, the page may be loaded again. */
+/** Notes that the file has loaded. If it is missing later, the page may be reloaded again. */
 export function noteLoaded(file: string): void {
   try {
     sessionStorage.removeItem(noteOf(file));
   } catch {
-    // Storage is switched off, so nothing was noted.
+    // Storage is disabled, so nothing was noted.
   }
 }

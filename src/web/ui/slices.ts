@@ -1,18 +1,18 @@
-/** Many rows that come together are drawn a slice in each frame, so that keys and scrolling come in between. */
+/** Renders many new rows in slices, one per frame, so that keys and scrolling are not blocked. */
 import { startTransition, useEffect, useState } from "react";
 
-/** Rows that are drawn at once, and rows that each further slice adds. */
+/** How many rows are rendered at first, and how many each further slice adds. */
 interface Sizes {
   first: number;
   slice: number;
 }
 const ROWS: Sizes = { first: 12, slice: 20 };
 
-/** @returns the rows that are drawn now; all of them some frames later. */
+/** @returns the rows to render now; all rows after some frames. */
 export function useSlices<T>(rows: T[], { first, slice }: Sizes = ROWS): T[] {
   const [many, setMany] = useState(first);
   useEffect(() => {
-    // A list that became shorter begins with its first rows again when it grows.
+    // A list that became shorter starts with its first rows again when it grows.
     const most = Math.max(first, rows.length);
     if (many > most) setMany(most);
     if (many >= most) return;

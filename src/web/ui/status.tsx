@@ -1,4 +1,4 @@
-/** A state as an icon and a word, never by colour alone. One table for everything that has states. */
+/** Shows a state as an icon and a word, never by color alone. One table for everything that has states. */
 import {
   Ban,
   CircleAlert,

@@ -1,4 +1,4 @@
-/** Rows of one kind: a table whose rows are links, with selection, keys (j k Enter x) and more rows on demand. */
+/** A table of rows that are links, with selection, keys (j k Enter x) and more rows on demand. */
 import { memo, type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import { Button } from "./button.tsx";
@@ -6,7 +6,7 @@ import { useSlices } from "./slices.ts";
 
 export interface Column<T> {
   title: string;
-  /** The title is for screen readers only. */
+  /** Whether the column's title is only for screen readers. */
   quiet?: boolean;
   cell(row: T): ReactNode;
   align?: "right";
@@ -26,13 +26,13 @@ export interface TableProps<T> {
   rows: T[];
   columns: Column<T>[];
   keyOf(row: T): string;
-  /** Address of a row; its first column is the link. */
+  /** Address of a row. The first column is the link. */
   hrefOf?: ((row: T) => string) | undefined;
   selection?: Selection | undefined;
   more?: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown } | undefined;
 }
 
-/** On narrow screens the first column, the name, has all the room that the others leave. */
+/** On narrow screens the first column (the name) gets all the width that the others leave. */
 const cellClass = (column: Pick<Column<never>, "align" | "wide" | "className">, at: number) => {
   const narrow = at === 0 ? "max-md:w-full max-md:min-w-32 max-md:max-w-0" : "max-md:w-auto max-md:whitespace-nowrap";
   const align = column.align === "right" ? "text-right whitespace-nowrap tabular-nums" : "";
@@ -81,7 +81,7 @@ interface MoreProps {
   className?: string;
 }
 
-/** Beside rows of which there are more. */
+/** A button that loads more rows, if there are any. */
 export const More = ({ query, children = "Show more", quiet, className = "mt-3 text-center" }: MoreProps) =>
   query.hasNextPage && (
     <div className={className}>
@@ -92,20 +92,21 @@ export const More = ({ query, children = "Show more", quiet, className = "mt-3 t
   );
 
 /**
- * How many rows the first frame draws, more than a window has, and each frame after it. While the first table grows, every
- * frame lays all of it out.
+ * How many rows the first frame renders (more than fit in a window), and how many each further frame adds. While the
+ * first table grows, each frame lays out all of it.
  */
 const AT_ONCE = { first: 25, slice: 10 };
-/** Rows of the first table, whose contents say how wide the columns are. */
+/** Number of rows in the first table, whose content determines the column widths. */
 const HEAD_ROWS = 50;
 /**
- * Rows of each further table. The browser lays out and paints those in sight only; finding and keys reach all. A window's
- * height has about as many: more come into sight with each frame of a fast scroll, and are laid out in it.
+ * Number of rows in each further table. The browser lays out and paints only those in sight, but the browser's search
+ * and the keys reach all of them. A larger number would make each frame of a fast scroll lay out more than a window's
+ * height.
  */
 const BLOCK_ROWS = 10;
 
 interface Block<T> {
-  /** Place of its first row in the list. */
+  /** Index of the block's first row in the list. */
   from: number;
   rows: T[];
 }
@@ -117,7 +118,7 @@ function blocksOf<T>(rows: T[]): Block<T>[] {
   return blocks;
 }
 
-/** Widths of the columns that are shown, px, as the first table has them. */
+/** Widths of the visible columns in px, measured in the first table. */
 function useWidths(head: RefObject<HTMLTableRowElement | null>, wanted: boolean): number[] {
   const [widths, setWidths] = useState<number[]>([]);
   useLayoutEffect(() => {
@@ -137,7 +138,7 @@ function useWidths(head: RefObject<HTMLTableRowElement | null>, wanted: boolean)
 
 type RowsProps<T> = Pick<TableProps<T>, "columns" | "keyOf" | "hrefOf" | "selection" | "rows">;
 
-/** Further rows, as a table of their own below the first, with its columns. */
+/** Further rows as a separate table below the first, with the same column widths. */
 function Block<T>({ label, widths, ...rest }: RowsProps<T> & { label: string; widths: number[] }) {
   return (
     <div
@@ -178,11 +179,11 @@ const Rows = <T,>({ rows, keyOf, ...rest }: RowsProps<T>) => (
   </tbody>
 );
 
-/** A row of two lines, px: what a block that was never in sight counts for each of its rows. */
+/** Height of a two-line row in px. A block that was never in sight is assumed to have such rows. */
 const ROW_PX = 58;
 type RowProps<T> = Pick<TableProps<T>, "columns" | "keyOf" | "hrefOf" | "selection"> & { row: T };
 
-/** Whether a row would be drawn as it is: the thousand before a new page are not drawn again. */
+/** Whether a row would look the same. The rows before a new page then do not render again. */
 function isSame<T>(one: RowProps<T>, other: RowProps<T>): boolean {
   const key = one.keyOf(one.row);
   return (
@@ -231,14 +232,14 @@ function SelectAll({ rows, selection }: { rows: string[]; selection: Selection }
   return <Tick label="Select all" checked={all} onChange={() => selection.all(all ? [] : rows)} />;
 }
 
-/** A box to tick, with room around it for a finger. */
+/** A checkbox with enough room around it for a finger. */
 const Tick = ({ label, ...rest }: { label: string; checked: boolean; onChange(): void }) => (
   <label className="flex size-6 items-center justify-center max-sm:size-11">
     <input type="checkbox" aria-label={label} {...rest} className="size-4 accent-accent" />
   </label>
 );
 
-/** Name over a quieter second line; on narrow screens the name has two lines. What is longer is cut. */
+/** A name above a quieter second line. On narrow screens the name may take two lines. Longer text is cut. */
 export function TwoLines({ first, second }: { first: ReactNode; second?: ReactNode }) {
   return (
     <span className="block min-w-0">
@@ -248,7 +249,7 @@ export function TwoLines({ first, second }: { first: ReactNode; second?: ReactNo
   );
 }
 
-/** The column of what a row is called, with something quieter below it. */
+/** A column with an object's name and a quieter line below it. */
 export const nameColumn = <T,>(
   title: string,
   className: string,

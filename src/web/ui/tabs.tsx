@@ -1,10 +1,10 @@
-/** Views of one thing as links: each has an address. */
+/** Views of one object as links: each view has its own address. */
 import { type ReactNode, useEffect, useRef } from "react";
 import { Link, useSearchParams } from "wouter";
 
 /**
  * A query parameter of the address, as state. An empty value removes it.
- * @typeParam Word what the page offers; an address may hold anything, which the API refuses.
+ * @typeParam Word the values that the page offers. The address may contain any other, which the API refuses.
  */
 export function useParam<Word extends string = string>(
   name: string,
@@ -30,17 +30,17 @@ interface Tab {
   count?: number | undefined;
 }
 
-/** The query parameter that holds the view. */
+/** The query parameter that names the view. */
 const VIEW = "tab";
 
 interface TabsProps {
   tabs: Tab[];
   label: string;
-  /** The view that is shown; without it the one in the address, or the first. */
+  /** The current view; by default the one in the address, or the first. */
   current?: string;
 }
 
-/** The first is shown without the query parameter; where the page says which is `current`, each link has it. */
+/** The first view needs no query parameter. If the page sets `current`, every link has the parameter. */
 export function Tabs({ tabs, label, current: given }: TabsProps) {
   const [params] = useSearchParams();
   const current = given ?? params.get(VIEW) ?? tabs[0]?.id;
@@ -51,7 +51,7 @@ export function Tabs({ tabs, label, current: given }: TabsProps) {
     return `?${next}`;
   };
   const bar = useRef<HTMLElement>(null);
-  // On a narrow screen the bar scrolls: the tab that is shown must not be out of sight.
+  // On a narrow screen the tab bar scrolls, so bring the current tab into sight.
   useEffect(() => {
     const nav = bar.current;
     const tab = nav?.querySelector<HTMLElement>(`[data-tab="${CSS.escape(current ?? "")}"]`);
@@ -81,7 +81,7 @@ interface ViewsProps {
   views: (Tab & { view: ReactNode })[];
 }
 
-/** Views below their tabs: the one that the address names, or the first. */
+/** Tabs with their views. It shows the view that the address names, or the first. */
 export function Views({ label, views }: ViewsProps) {
   const [params] = useSearchParams();
   const shown = views.find(({ id }) => id === params.get(VIEW)) ?? views[0];

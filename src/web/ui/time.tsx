@@ -22,18 +22,18 @@ function subscribe(act: () => void): () => void {
 }
 const never = () => () => {};
 
-/** Milliseconds since the epoch, updated each second; stops while `moving` is false. */
+/** The current time in ms since the epoch, updated each second; it stops while `moving` is false. */
 export const useNow = (moving = true): number => useSyncExternalStore(moving ? subscribe : never, () => now);
 
-/** Gives a time its title when the mouse comes. A list has hundreds of times, and the first format of a page takes long. */
+/** Sets a time's tooltip when the mouse enters. A list has hundreds of times, and the first use of a format is slow. */
 function nameWhole({ currentTarget: time }: PointerEvent<HTMLTimeElement>): void {
   time.title = dateTime(time.dateTime);
 }
 
-/** `4 min`, in a sentence `4 min ago`, with the whole time as its title. */
+/** `4 min`, or in a sentence `4 min ago`. The tooltip has the complete time. */
 export function Ago({ at, sentence = false }: { at: string | null | undefined; sentence?: boolean }) {
   const say = sentence ? agoInSentence : ago;
-  // The store's value is the text: of a thousand times in a list only those that change are drawn again.
+  // The store's value is the text, so that of a thousand times only those whose text changes render again.
   const text = useSyncExternalStore(at && !isLongAgo(at) ? subscribe : never, () => (at ? say(at) : null));
   if (!at || text === null) return <span className="text-faint">–</span>;
   return (
@@ -45,9 +45,11 @@ export function Ago({ at, sentence = false }: { at: string | null | undefined; s
 
 const TIMES_OF_SERVER = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)/;
 
-/** A sentence of the server with its times by the clock of who reads it; the title of each is as the server wrote it. */
+/**
+ * A sentence of the server, with its times in the reader's time zone. Each time's tooltip shows what the server wrote.
+ */
 export const LocalTimes = ({ text }: { text: string }) => (
-  // Within an element, since that is where hidden characters are made visible.
+  // Wrapped in an element, because invisible characters are made visible only within elements.
   <>
     {text.split(TIMES_OF_SERVER).map((part, at) =>
       at % 2 === 1 ? (
@@ -61,7 +63,7 @@ export const LocalTimes = ({ text }: { text: string }) => (
   </>
 );
 
-/** From `from` to `to`, or until now. */
+/** The duration from `from` to `to`, or until now. */
 export function Took({ from, to }: { from: string | null | undefined; to?: string | null | undefined }) {
   const current = useNow(!to);
   if (!from) return <span className="text-faint">–</span>;

@@ -1,9 +1,9 @@
-/** Whether a person has typed into the fields of an element: some field holds other text than before they came to it. */
+/** Detects whether a person has typed into fields of an element: a field's text differs from what it was before. */
 import { type RefObject, useEffect, useRef } from "react";
 
 const TYPED_INTO = /^(text|search|url|tel|email|password|number|date|time|datetime-local)$/;
 
-/** Undefined for what nobody types into. */
+/** The field's text; undefined for elements that nobody types into. */
 function textOf(field: EventTarget): string | undefined {
   if (field instanceof HTMLTextAreaElement) return field.value;
   if (field instanceof HTMLInputElement) return TYPED_INTO.test(field.type) ? field.value : undefined;
@@ -12,7 +12,7 @@ function textOf(field: EventTarget): string | undefined {
 
 interface Typed {
   has(): boolean;
-  /** What is there now was sent. */
+  /** Takes the current texts as sent or discarded. */
   clear(): void;
 }
 
@@ -21,7 +21,7 @@ export function useTyped(within: RefObject<HTMLElement | null>): Typed {
   useEffect(() => {
     const element = within.current;
     if (!element) return;
-    // Comes before the first change of a field, by keys, by paste, by a suggestion.
+    // This event comes before the first change of a field, whether by keys, paste or a suggestion.
     const note = ({ target }: Event) => {
       const text = target && !before.current.has(target) ? textOf(target) : undefined;
       if (target && text !== undefined) before.current.set(target, text);

@@ -1,4 +1,4 @@
-/** Says that words may repeat text from outside, and why. A person who has read them confirms them. */
+/** Says that a text may repeat content from outside, and why. A person who has read it can confirm it. */
 import { Check, ShieldQuestionMark } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Action } from "./action.ts";
@@ -11,11 +11,11 @@ export function Unconfirmed({
   action,
   confirm,
 }: {
-  /** What follows from it. */
+  /** The consequences. */
   children: ReactNode;
-  /** Why, as the server says it. */
+  /** The reason, as the server states it. */
   reason: string | null | undefined;
-  /** Of the confirmation; absent where there is nothing to confirm. */
+  /** The state of the confirmation; undefined if there is nothing to confirm. */
   action?: Action;
   confirm?(): unknown;
 }) {

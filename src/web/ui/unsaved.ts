@@ -1,22 +1,22 @@
 /**
- * Text that was typed and not sent. Whatever holds some says so here, and is asked when a person is about to leave: the
- * page, the tab, or the account.
+ * Typed text that was not sent. Each component that holds some registers here. It is asked when the person is about to
+ * leave the page, the tab or the account.
  */
 import { useEffect, useRef } from "react";
 
 interface Unsaved {
-  /** As it stands in a sentence: "the instructions of Engineer". */
+  /** Name of the text, as it appears in a sentence: "the instructions of Engineer". */
   what: string;
-  /** Whether going to another page asks first. Without that the text is there again when the person comes back. */
+  /** Whether navigating to another page asks first. If not, the text is still there when the person returns. */
   asks: boolean;
-  /** Whether a draft of it is kept. */
+  /** Whether the text is kept as a draft. */
   kept?: boolean;
   discard(): void;
 }
 
 const holders = new Set<() => Unsaved | null>();
 
-/** @param look what is unsaved at the moment it is called. */
+/** @param look returns what is unsaved at the moment of the call. */
 export function useUnsaved(look: () => Unsaved | null): void {
   const now = useRef(look);
   now.current = look;
@@ -29,11 +29,11 @@ export function useUnsaved(look: () => Unsaved | null): void {
 
 export const unsavedNow = (): Unsaved[] => [...holders].flatMap((look) => look() ?? []);
 
-/** A question before leaving, until it is answered. */
+/** An open question whether to leave. */
 export interface Leaving {
   unsaved: Unsaved[];
   go(): void;
-  /** Whether drafts go as well. */
+  /** Whether leaving also removes drafts. */
   loses?: boolean;
 }
 
@@ -52,7 +52,7 @@ export const leavingState = {
   },
 };
 
-/** Goes to another address of the site, or asks first. */
+/** Navigates to another address of the site, after asking if necessary. */
 export function leaveTo(address: string, go: () => void): void {
   const unsaved = unsavedNow().filter(({ asks }) => asks);
   const stays = new URL(address, location.href).pathname === location.pathname;
@@ -61,7 +61,7 @@ export function leaveTo(address: string, go: () => void): void {
 }
 
 let isFree = false;
-/** The page is about to be loaded again, and what was typed may go or was asked about. */
+/** Allows the next reload without a question: typed text may be lost, or the person was asked already. */
 export function leaveFreely(): void {
   isFree = true;
 }

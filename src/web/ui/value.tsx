@@ -1,4 +1,6 @@
-/** Any JSON value for people: objects as lists of names and values, texts with their lines, the rest as JSON. */
+/**
+ * Shows any JSON value to people: objects as lists of names and values, texts with their line breaks, the rest as JSON.
+ */
 import { plural, sentence } from "./format.ts";
 import { MarkdownText } from "./markdown-text.tsx";
 
@@ -6,7 +8,7 @@ const LONG = 1_200;
 
 interface Props {
   value: unknown;
-  /** An agent gave it: its texts are Markdown, and its keys are shown as words. */
+  /** Whether an agent wrote the value: its texts are then Markdown, and its keys are shown as words. */
   given?: boolean;
   depth?: number;
 }
@@ -46,7 +48,7 @@ export function Value({ value, given = false, depth = 0 }: Props) {
 }
 
 function Text({ text, given }: { text: string; given: boolean }) {
-  // A single word is a path, a name or a number: `__init__.py` is not bold.
+  // A single word is a path, a name or a number, and no Markdown: `__init__.py` must not become bold.
   const isProse = given && /\s/.test(text.trim());
   const whole = isProse ? <MarkdownText text={text} /> : <span className="whitespace-pre-wrap">{text}</span>;
   if (text.length <= LONG) return whole;

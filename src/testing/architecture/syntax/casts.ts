@@ -1,15 +1,15 @@
 /**
- * Casts (`value as Type`), assertions that something is there (`value!`) and `any`: there the compiler checks nothing. The
- * product's own types end at its borders, and nowhere else.
+ * Counts casts (`value as Type`), non-null assertions (`value!`) and `any`, where the compiler checks nothing. They are
+ * meant only for the borders of the product, where its own types end.
  */
 import { expect, test } from "bun:test";
 import ts from "typescript-api";
 import { filesOf, parse } from "../source-files.ts";
 
 /**
- * How many casts each part of the product may have, and what they are for. A new one is a reason to look for a better type
- * first: a schema, a guard (`isOneOf`, `isObject`), `membersOf` for what is foreign, `ownJson` for what we wrote,
- * `statement<Row>` for rows, `keysOf`, `pick` and their like, a form's `choice`. Where the number falls, lower it.
+ * How many casts each part of the product may have, and what for. Before adding one, look for a better type: a schema,
+ * a guard (`isOneOf`, `isObject`), `membersOf` for foreign data, `ownJson` for data that we wrote, `statement<Row>` for
+ * rows, `keysOf`, `pick` and the like, a form's `choice`. If the number falls, lower the limit.
  */
 const CASTS: Record<string, [most: number, why: string]> = {
   adapter: [6, "libraries, engines and services whose types say less than they do"],
@@ -27,9 +27,9 @@ const CASTS: Record<string, [most: number, why: string]> = {
 };
 
 /**
- * How often each part says that an element is there (`rows[i]!`), which the compiler cannot know of lists and columns.
- * `symbolAt`, `pathOf` and their like say it once for all; a new one is a reason to look for `at`, a default or a guard
- * first. Where the number falls, lower it.
+ * How often each part asserts that an element exists (`rows[i]!`), which the compiler cannot know of lists and columns.
+ * Helpers such as `symbolAt` and `pathOf` assert it once for all callers. Before adding one, look for `at`, a default
+ * or a guard. If the number falls, lower the limit.
  */
 const ASSERTIONS: Record<string, number> = {
   adapter: 42,
@@ -47,7 +47,7 @@ const ASSERTIONS: Record<string, number> = {
 
 type Kind = "any" | "assertion" | "cast" | "spread";
 
-/** What a node is of these, if anything. `as const` is no cast. */
+/** Which of these a node is, if any. `as const` is no cast. */
 function kindOf(node: ts.Node): Kind | undefined {
   if (node.kind === ts.SyntaxKind.AnyKeyword) return "any";
   if (ts.isNonNullExpression(node)) return "assertion";
@@ -76,14 +76,14 @@ function placesIn(file: string): Place[] {
   return found;
 }
 
-/** Every place of every file, those that tests are built of too. */
+/** All such places in all files, including those that only tests use. */
 const places = filesOf("**/*.{ts,tsx}")
   .filter((file) => !/\/fixtures\/|\.gen\.ts$/.test(file))
   .flatMap(placesIn);
 const ofProduct = (kind: Kind): Place[] =>
   places.filter((place) => place.kind === kind && place.part !== "testing" && !/\.test\.tsx:/.test(place.at));
 
-/** Parts with more places than they may have. */
+/** Describes the parts that have more places than allowed. */
 function over(found: readonly Place[], mostOf: (part: string) => number): string[] {
   const parts = Map.groupBy(found, ({ part }) => part);
   return [...parts].flatMap(([part, own]) => {

@@ -1,11 +1,11 @@
-/** How long functions are, with those in them. */
+/** Limits the length of functions, including the functions inside them. */
 import { expect, test } from "bun:test";
 import ts from "typescript-api";
 import { filesOf, parse, textOf } from "../source-files.ts";
 
 const MOST_LINES = 150;
 
-/** Functions of a file that have more lines than are allowed. */
+/** The functions of a file that have more lines than allowed. */
 function longFunctions(file: string, text?: string): string[] {
   const source = parse(file, text);
   const lineOf = (at: number) => source.getLineAndCharacterOfPosition(at).line;

@@ -1,12 +1,12 @@
-/** Markup of the dashboard stays flat enough to be read: what goes deeper is a component of its own. */
+/** Limits how deeply the dashboard's markup is nested. Deeper parts should become components of their own. */
 import { expect, test } from "bun:test";
 import ts from "typescript-api";
 import { filesOf, parse } from "../source-files.ts";
 
-/** Elements within elements. */
+/** Most elements within each other. */
 const MOST = 8;
 
-/** The deepest element of a file, and its line. */
+/** The depth and line of the most deeply nested element in a file. */
 function deepestIn(file: string): { depth: number; line: number } {
   const source = parse(file);
   const deepest = { depth: 0, line: 0 };

@@ -1,21 +1,23 @@
-/** What a function does is in its name: one that acts is named by a verb, not by what has become of its argument. */
+/**
+ * Functions that act must be named by a verb. A past participle, which describes the result, is not allowed as a name.
+ */
 import { expect, test } from "bun:test";
 import ts from "typescript-api";
 import { filesOf, parse } from "../source-files.ts";
 
-/** Past participles that do not end in "ed", as far as somebody might take one for a name. */
+/** Irregular past participles that somebody might use as a name. */
 const IRREGULAR =
   "begun|bound|broken|built|chosen|drawn|driven|found|frozen|given|gone|grown|heard|held|hidden|kept|known|led|left|lost|made|met|paid|said|seen|sent|shown|spent|spoken|stolen|taken|thrown|told|unmet|withheld|won|written";
 const PARTICIPLE = new RegExp(`^(?:[a-z]+ed|${IRREGULAR})$`);
 const VERBS = new Set(["embed", "exceed", "feed", "need", "proceed", "seed", "speed"]);
 
-/** Whether it waits or gives nothing back: it is called for what it does, not for what it answers. */
+/** Whether a function is async or returns nothing. Such functions are called for their effect, not for their result. */
 function acts(node: ts.SignatureDeclaration, source: ts.SourceFile): boolean {
   const isAsync = ts.getCombinedModifierFlags(node) & ts.ModifierFlags.Async;
   return Boolean(isAsync) || /^(?:void$|Promise<|AsyncGenerator<)/.test(node.type?.getText(source) ?? "");
 }
 
-/** Functions of a file that act, and whose name is a past participle alone. */
+/** The functions of a file that act but whose name is only a past participle. */
 function misnamedIn(file: string, text?: string): string[] {
   const source = parse(file, text);
   const found: string[] = [];

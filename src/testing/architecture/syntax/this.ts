@@ -1,10 +1,13 @@
-/** `this` in object literals: a method that is passed on as a function loses it, and only when it is called. */
+/**
+ * Finds `this` in object literals. A method loses its `this` when it is passed on as a function, and this fails only at
+ * the call.
+ */
 import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import ts from "typescript-api";
 import { parse, SRC, textOf } from "../source-files.ts";
 
-/** Lines where `this` stands anywhere but in a class, or in a function that declares what its `this` is. */
+/** Lines with `this` outside of a class and of functions that declare the type of their `this`. */
 function looseThis(file: string, text?: string): number[] {
   const source = parse(file, text);
   const found: number[] = [];

@@ -1,4 +1,4 @@
-/** My account: name, password, second factor, keys, log-ins, and how this page behaves. */
+/** The user's own account: name, password, second factor, keys, log-ins, and how the dashboard behaves. */
 
 import { useState } from "react";
 import { client, must } from "../../api/client.ts";

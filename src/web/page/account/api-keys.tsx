@@ -1,4 +1,4 @@
-/** Keys for scripts. A key is shown once, when it is made. */
+/** API keys for scripts. A key is shown once, when it is created. */
 
 import { Plus } from "lucide-react";
 import { useState } from "react";

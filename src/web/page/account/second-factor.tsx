@@ -1,4 +1,4 @@
-/** Two-factor verification: a code to scan, one to confirm, recovery codes shown once. */
+/** Two-factor verification: a code to scan, a code to confirm, and recovery codes that are shown once. */
 
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-/** Where I am logged in. */
+/** The user's own log-ins. */
 
 import { api, client } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
@@ -9,7 +9,7 @@ import { Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 
-/** `Firefox on Linux` from a user agent, or its beginning. */
+/** Describes a user agent as `Firefox on Linux`, or returns its beginning. */
 function deviceOf(agent: string | null): string {
   if (!agent) return "An unnamed program";
   const browser = /(Edg|OPR|Firefox|Chrome|Safari)\//.exec(agent)?.[1];

@@ -1,4 +1,4 @@
-/** What agents do now, what they did, and pieces of work that were handed to one of them. */
+/** What agents do now, what they did, and work that was assigned directly to an agent. */
 
 import { memo, useMemo, useState } from "react";
 import { Link } from "wouter";
@@ -78,7 +78,7 @@ function Timeline() {
     },
   });
   const agentName = useAgentNames();
-  // Whoever asks for one kind gets each event of it.
+  // If a person filters by kind, show every event of that kind.
   const facts = useMemo(() => (kind ? query.rows : factsOf(query.rows)), [kind, query.rows]);
   const drawn = useSlices(facts);
   const days = [...Map.groupBy(drawn, ({ at }) => longDay(at))];
@@ -124,7 +124,7 @@ function Timeline() {
   );
 }
 
-/** What happened, as the rest of a sentence that begins with the agent. */
+/** Describes an event as the rest of a sentence that begins with the agent's name. */
 function wordsOf({ kind, title, step_id, step_name = step_id, session_kind, session_title, data }: Happening): string {
   const error = data["error"];
   const why = isObject(error) && typeof error["message"] === "string" ? `: ${error["message"]}` : "";
@@ -143,7 +143,7 @@ function wordsOf({ kind, title, step_id, step_name = step_id, session_kind, sess
       return stopped ? "was stopped in an answer" : why ? `could not answer${why}` : "answered";
     case "pulse_complete":
     case "pulse_failed":
-      // The routine's name is in the line below.
+      // Leave out the routine's name: the line below shows it.
       return title.replace(`Routine ${session_title ?? ""}: `, "in a routine: ");
     default:
       return title;
@@ -158,7 +158,7 @@ const PIECE: Record<string, string> = {
   ingest: "a transcript",
 };
 
-/** What is shown is not drawn again when there is more. */
+/** Rows that are already shown do not render again when more are loaded. */
 const Line = memo(DrawnLine);
 
 function DrawnLine({ row, name }: { row: Happening; name: string }) {

@@ -1,9 +1,9 @@
-/** Spans of work as lanes: one for each agent, with as many rows as it worked on things at once. */
+/** Arranges spans of work in lanes: one lane per agent, with one row for each thing that it did at the same time. */
 
 interface Span {
   agent_id: string;
   started_at: string;
-  /** Null: it goes on. */
+  /** Null while the work continues. */
   finished_at: string | null;
 }
 
@@ -12,12 +12,12 @@ export interface Lane<S> {
   rows: S[][];
 }
 
-/** Rows of one lane; what does not fit is drawn over what began first. */
+/** Most rows of one lane. Further spans are drawn over the row whose last span began first. */
 const MOST_ROWS = 12;
 
 /**
- * @param spans in the order in which they began.
- * @param least how long a span is drawn at least, ms: within it the next one would cover it.
+ * @param spans ordered by start time.
+ * @param least least drawn duration of a span, in ms. Without it, the next span in the row would cover a shorter one.
  * @returns lanes in the order of their first span.
  */
 export function lanesOf<S extends Span>(spans: readonly S[], least: number): Lane<S>[] {

@@ -1,4 +1,6 @@
-/** A day of all agents: a lane each, with what it worked on. The list below the picture has the same. */
+/**
+ * A day of all agents as a picture: one lane per agent, with what it worked on. The list below has the same content.
+ */
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
 import { useLocation } from "wouter";
@@ -18,7 +20,7 @@ const LANE = 26;
 const TONE = { running: "var(--run)", succeeded: "var(--ok)", failed: "var(--bad)", cancelled: "var(--faint)" };
 const WORD = { running: "at work", succeeded: "succeeded", failed: "failed", cancelled: "cancelled" };
 
-/** Local midnight, so many days ago. */
+/** Local midnight of the day `ago` days before today. */
 function dayAt(ago: number): Date {
   const now = new Date();
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() - ago);
@@ -65,19 +67,19 @@ export function Lanes() {
   );
 }
 
-/** Minutes between the lines of the axis. */
+/** Possible distances between the axis lines, in minutes. */
 const STEPS = [5, 10, 15, 30, 60, 120, 180];
 const LINES = 8;
-/** Part of the axis that a bar takes at least: a short one beside others can still be pointed at. */
+/** Least width of a bar as a fraction of the axis, so that a short bar between others can still be pointed at. */
 const LEAST = 0.01;
 
-/** The part of the day that holds something, and where its lines are, ms. */
+/** The part of the day that contains work, and where its axis lines are, in ms. */
 function axisOf(spans: readonly Span[], from: number, to: number, now: number) {
   const first = Math.min(...spans.map(({ started_at }) => Date.parse(started_at)));
   const last = Math.max(...spans.map(({ finished_at }) => (finished_at ? Date.parse(finished_at) : now)));
   const length = Math.min(last, to) - Math.max(first, from);
   const step = MINUTE_MS * (STEPS.find((one) => length / (one * MINUTE_MS) <= LINES - 1) ?? STEPS.at(-1)!);
-  // Counted from local midnight.
+  // Axis lines are multiples of the step since local midnight.
   const begin = Math.max(from, from + Math.floor((first - from) / step) * step);
   const end = Math.min(to, Math.max(begin + step, from + Math.ceil((last - from) / step) * step));
   const lines = Array.from({ length: Math.floor((end - begin) / step) + 1 }, (_, at) => begin + at * step);

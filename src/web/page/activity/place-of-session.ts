@@ -1,4 +1,4 @@
-/** Where a session is shown. */
+/** The page on which a session is shown. */
 interface Place {
   id: string;
   kind: string;

@@ -1,4 +1,4 @@
-/** One piece of work that was handed to an agent: what was asked, its state, what it gave, its log. */
+/** Work that was assigned directly to an agent: the request, its state, its result and its log. */
 
 import { api, client } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";

@@ -1,4 +1,4 @@
-/** An agent's configuration as a form. An emptied field takes its default. */
+/** An agent's configuration as a form. A field that is emptied gets its default value. */
 
 import { type ReactNode, useState } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";
@@ -26,7 +26,7 @@ const NUMBERS = [
 
 const HARNESSES = ["builtin", "opencode", "codex", "claude-code", "gemini", "qwen", "pi"] as const;
 
-/** A name, or the words of a command. */
+/** Parses the harness field: a name, or the words of a command. */
 function harnessIn(text: string): Body["harness"] {
   const words = text.trim().split(/\s+/).filter(Boolean);
   const name = HARNESSES.find((one) => one === words[0]);
@@ -56,7 +56,7 @@ const bodyOf = ({ choice, text, number, checked }: Fields): Body => ({
 
 type NetworkKind = "none" | "bridge" | "allow";
 
-/** Of a list, one entry a line, or separated by commas or spaces. */
+/** Splits a list with one entry per line, or entries separated by commas or spaces. */
 const wordsIn = (list: string): string[] => [...new Set(list.split(/[\s,]+/).filter((entry) => entry !== ""))];
 const networkOf = (kind: NetworkKind, list: string): Agent["config"]["network"] =>
   kind === "allow" ? { allow: wordsIn(list) } : kind;
@@ -90,7 +90,7 @@ function NetworkFields({ network }: { network: Agent["config"]["network"] }) {
   );
 }
 
-/** Of a field, for those who cannot change it. */
+/** The value of a field as text, for people who cannot change it. */
 const shownValue = (value: unknown): string =>
   typeof value === "object" && value !== null && "allow" in value
     ? `only ${String(value.allow)}`

@@ -1,4 +1,4 @@
-/** One agent: its instructions, what it may use, what it has done and cost. */
+/** One agent: its instructions, what it may use, what it has done, and what it has cost. */
 
 import { Trash2 } from "lucide-react";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-/** An agent's permission rules: read, added, changed, moved and removed one by one; and what they say of a call nobody makes. */
+/** An agent's permission rules. They can be added, changed, moved, removed, and tried on a call without making it. */
 import { ArrowDown, ArrowUp, Pencil, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
@@ -27,7 +27,7 @@ export function AgentRules({ tagged }: { tagged: Tagged<Agent> }) {
   const rules = agent.config.permissions;
   const admin = useAdmin();
   const action = useChange("/v1/agents");
-  /** Place of the rule that is changed; the number of rules for a new one. */
+  /** Index of the rule that is being edited; the number of rules if a new one is added. */
   const [edited, setEdited] = useState<number>();
   const save = (permissions: Rule[]) =>
     must(
@@ -114,7 +114,7 @@ const linesIn = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== "");
 
-/** What the fields of the dialog say. */
+/** Builds a rule from the fields of the dialog. */
 function ruleOf({ choice, text, words }: Fields): Rule {
   const effect = choice<Effect>("effect");
   const tool = words("tools");
@@ -131,7 +131,7 @@ function ruleOf({ choice, text, words }: Fields): Rule {
 const listOf = (value: string | string[] | undefined): string[] =>
   typeof value === "string" ? [value] : (value ?? []);
 
-/** The parts of a rule, for the fields of the dialog. */
+/** Splits a rule into the fields of the dialog. */
 function partsOf(rule: Rule | undefined) {
   const effect = EFFECTS.find((one) => rule?.[one] !== undefined) ?? "ask";
   const target = rule?.[effect];
@@ -197,7 +197,7 @@ function ToolList({ agent, id }: { agent: Agent; id: string }) {
   return <DataList id={id} options={[...agent.tools, ...KINDS]} />;
 }
 
-/** What would happen with a call: the server decides, as it does for a real one. */
+/** Asks the server what would happen with a call. The server decides as it does for a real call. */
 function Trial({ agent }: { agent: Agent }) {
   const [found, setFound] = useState<Schemas["PermissionPreview"]>();
   const action = useChange();

@@ -1,4 +1,7 @@
-/** Which tools an agent has: from its file, switched on or off here. A switch takes effect with its next turn. */
+/**
+ * The tools of an agent, from its file, each of which can be switched on or off here. A switch takes effect from the
+ * agent's next turn.
+ */
 
 import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
@@ -19,15 +22,15 @@ import { Ago } from "../../ui/time.tsx";
 import { Quiet } from "../home/needs-you.tsx";
 import { AgentRules } from "./agent-rules.tsx";
 
-/** Above so many tools there is a filter. */
+/** A filter is shown if there are more tools than this. */
 const MANY = 12;
 const LIST = "grid gap-px overflow-hidden rounded-lg border border-line bg-line lg:grid-cols-2";
 
-/** The tool server that a tool is of; none of those that are built in. */
+/** The tool server that a tool comes from; empty for built-in tools. */
 const originOf = (tool: string): string => (tool.includes("__") ? tool.slice(0, tool.indexOf("__")) : "");
 const nameIn = (origin: string, tool: string): string => (origin ? tool.slice(origin.length + 2) : tool);
 
-/** Tools by where they are from, those that are built in first. */
+/** Groups tools by their origin, built-in ones first. */
 function groupsOf(tools: string[]): [origin: string, tools: string[]][] {
   const groups = Map.groupBy(tools, originOf);
   return [...groups].sort(([one], [other]) => one.localeCompare(other));
@@ -100,7 +103,7 @@ export function AgentTools({ tagged }: { tagged: Tagged<Schemas["Agent"]> }) {
   );
 }
 
-/** What people have allowed for longer than a call. */
+/** What people have allowed for longer than one call. */
 function Remembered({ agent }: { agent: Schemas["Agent"] }) {
   const admin = useAdmin();
   const action = useChange("/v1/permissions");

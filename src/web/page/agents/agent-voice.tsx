@@ -1,4 +1,4 @@
-/** How an agent's text is read aloud: its own settings, each of which may follow the instance's. */
+/** How an agent's text is read aloud. Each setting is the agent's own or follows the instance's. */
 
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";

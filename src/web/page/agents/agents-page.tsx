@@ -1,4 +1,4 @@
-/** The team. */
+/** The list of agents. */
 
 import { Plus } from "lucide-react";
 import { useMemo, useState } from "react";
@@ -18,7 +18,7 @@ import { placeOfSession } from "../activity/place-of-session.ts";
 
 type Session = RowOf<"/v1/lifecycle/sessions">;
 
-/** What it works on now, which is where its row's state leads. */
+/** What the agent works on now. The state in its row links there. */
 function Now({ sessions }: { sessions: readonly Session[] }) {
   const [first] = sessions;
   if (!first) return <span className="text-faint">–</span>;
@@ -63,7 +63,10 @@ const columnsOf = (workOf: (agent: string) => readonly Session[]): Column<Schema
   { title: "Runs", wide: true, align: "right", cell: ({ counts }) => counts.runs },
 ];
 
-/** @returns a function, the same while nothing changes: the sessions in which an agent works. */
+/**
+ * @returns a function that returns an agent's running sessions. It stays the same function while the data does not
+ * change.
+ */
 function useWork(): (agent: string) => readonly Session[] {
   const { data } = api.useQuery("get", "/v1/lifecycle/sessions", { params: { query: { limit: 200 } } });
   return useMemo(() => {

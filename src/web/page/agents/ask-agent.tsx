@@ -19,9 +19,9 @@ interface Props {
   agent?: string;
   words: { name: string; label: string; placeholder?: string; required?: boolean };
   withBudget?: boolean;
-  /** Paths whose answers are other ones afterwards. */
+  /** Paths whose answers are different afterwards. */
   changes: ApiPath[];
-  /** @param words as typed; may be empty. @returns what comes afterwards instead of closing. */
+  /** @param words as typed; may be empty. @returns a function to call instead of closing the dialog. */
   submit(asked: Asked, words: string): Promise<unknown>;
   onClose(): void;
 }

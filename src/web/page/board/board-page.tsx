@@ -1,4 +1,7 @@
-/** The board of a project, or of all: columns with their limits, cards that are dragged or moved by their menu. */
+/**
+ * The board of one project or of all projects: columns with limits, and cards that are dragged or moved through their
+ * menu.
+ */
 import { Columns3, ListChecks, ListPlus, MoreHorizontal, Plus, ScrollText } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { api } from "../../api/client.ts";
@@ -23,10 +26,10 @@ import { DragArea, Draggable, type Drop, DropZone } from "./drag.tsx";
 import { StartDialog } from "./start-dialog.tsx";
 import { TaskDialog } from "./task-form.tsx";
 
-/** It reads YAML, which is most of its size, and few open it. */
+/** Loaded on demand: few people open this dialog, and its YAML parser is large. */
 const ImportDialog = lazy(() => import("./import-dialog.tsx"), null);
 
-/** In place of a project's id: the tasks of every project. */
+/** Stands in place of a project's id for the tasks of every project. */
 const ALL = "all";
 
 export default function BoardPage() {
@@ -64,7 +67,7 @@ export default function BoardPage() {
 type Open = { dialog: "new"; status: string } | { dialog: "start"; task: Task; move?: Move } | { dialog: Several };
 
 interface BoardProps {
-  /** Undefined: all of them. */
+  /** Undefined: all projects. */
   project: Project | undefined;
   projects: Project[];
   choose(id: string): void;
@@ -75,7 +78,7 @@ function BoardView({ project, projects, choose }: BoardProps) {
   const board = useBoard(project ? [project] : projects, text);
   const [fresh, setFresh] = useParam("new");
   const [open, setOpen] = useState<Open | null>(null);
-  // The address opens it as well, also over a board that is shown already.
+  // The address (`?new`) opens the dialog as well, even while the board is shown already.
   const mayAdd = project !== undefined && mayDo(project.role, "contributor");
   if (fresh && mayAdd && open === null) setOpen({ dialog: "new", status: "backlog" });
   const close = () => {
@@ -88,7 +91,7 @@ function BoardView({ project, projects, choose }: BoardProps) {
   const statusesOf = (task: Task) => projectOf(task)?.columns.flatMap(({ statuses }) => statuses) ?? [];
   const tasks = useMemo(() => new Map(rows.map((task) => [task.id, task])), [rows]);
   const columnOf = (status: string) => board.columns.find(({ statuses }) => statuses.includes(status));
-  /** Moves it; into progress only after asking whether agents should start on it. */
+  /** Moves a task. Before a move into progress it asks whether agents should start on the task. */
   const move = (to: Move) => {
     const task = tasks.get(to.id);
     if (!task || (task.status === to.status && !to.before && !to.after)) return;
@@ -120,7 +123,7 @@ function BoardView({ project, projects, choose }: BoardProps) {
     if (status === undefined) return notify(`${projectOf(task)?.name} has no column ${column.name}.`);
     const order = column.tasks.map(({ id }) => id);
     const [from, to] = [order.indexOf(moved), order.indexOf(onto)];
-    // A task is ordered among those of its own project.
+    // Tasks are ordered only among those of the same project.
     if (to < 0 || tasks.get(onto)?.project_id !== task.project_id) return move({ id: moved, status });
     move({ id: moved, status, ...(from >= 0 && from < to ? { after: onto } : { before: onto }) });
   };
@@ -205,7 +208,7 @@ function BoardView({ project, projects, choose }: BoardProps) {
   );
 }
 
-/** Why a task was not moved, and what can be done about it. */
+/** Says why a task was not moved, and offers what can be done about it. */
 function Refused({ board: { refused, force, dismiss } }: { board: ReturnType<typeof useBoard> }) {
   if (!refused) return null;
   return (
@@ -221,7 +224,7 @@ function Refused({ board: { refused, force, dismiss } }: { board: ReturnType<typ
 
 type Several = "columns" | "several" | "import";
 
-/** What is done to the board, or to several tasks, by whom that is allowed to. */
+/** Actions on the board or on several tasks, for people who may use them. */
 function More({ project, pick }: { project: Project; pick(dialog: Several): void }) {
   return (
     <Menu
@@ -239,7 +242,7 @@ interface ColumnProps {
   column: Column & { tasks: Task[] };
   all: ReadonlyMap<string, Task>;
   actions: CardActions;
-  /** Adds a task; absent where no project is chosen. */
+  /** Adds a task; undefined if no project is chosen. */
   add?: () => void;
 }
 

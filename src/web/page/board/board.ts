@@ -1,4 +1,4 @@
-/** Tasks of projects as a board shows them, and moving one: shown at once, taken back when the server refuses. */
+/** The tasks of projects as a board shows them. A move is shown at once and undone if the server refuses it. */
 import { useQueries } from "@tanstack/react-query";
 import { useState } from "react";
 import { client, must, problemOf, type Schemas } from "../../api/client.ts";
@@ -16,24 +16,24 @@ export const wordOf = (status: string): string => status.charAt(0).toUpperCase()
 
 export const refreshTasks = () => refresh("/v1/projects/{id}/tasks", "/v1/projects");
 
-/** Most tasks of one project that a board loads; the rest is found by search. */
+/** How many tasks of one project a board loads at most. Others can be found by search. */
 const TASKS_MAX = 1_000;
 const PAGE = 200;
 
 export interface Move {
   id: string;
   status: string;
-  /** Neighbour that it is put before or after; without one the server chooses its place. */
+  /** The task before or after which it is placed; without either, the server chooses the place. */
   before?: string;
   after?: string;
 }
 
-/** Rules that a person may overrule. */
+/** Error codes of rules that a person may override. */
 export const OVERRULED = new Set(["wip_limit", "dependencies_unmet", "stage_required"]);
 
 const PATH = "/v1/projects/{id}/tasks";
 
-/** The tasks of one project that the board loads, page after page. */
+/** Query for the tasks of one project that the board loads, page after page. */
 function tasksQuery(project: string, q: string) {
   const params = { path: { id: project }, query: { limit: PAGE, ...(q ? { q } : {}) } };
   return {
@@ -52,7 +52,7 @@ function tasksQuery(project: string, q: string) {
   };
 }
 
-/** Columns of several boards merged by id, in the order in which they first occur. */
+/** Merges the columns of several boards by id, in the order in which they first occur. */
 function joinedColumns(projects: readonly Project[]): Column[] {
   const [first] = projects;
   if (first && projects.length === 1) return first.columns;

@@ -1,4 +1,4 @@
-/** A task on the board. Its menu does all that dragging does. */
+/** A task on the board. Its menu offers everything that dragging does. */
 
 import { Bot, CircleSlash, MoreHorizontal, Play } from "lucide-react";
 import { Link } from "wouter";
@@ -10,11 +10,11 @@ import { Status } from "../../ui/status.tsx";
 import { PRIORITY, type Task, wordOf } from "./board.ts";
 
 export interface CardActions {
-  /** Whether one may move it and start work on it. */
+  /** Whether the person may move the task and start work on it. */
   mayChange(task: Task): boolean;
-  /** Statuses the task can be moved to, in its board's order. */
+  /** Statuses that the task can be moved to, in the order of its board. */
   statusesOf(task: Task): string[];
-  /** Name of its project, on a board of several projects. */
+  /** Name of the task's project; only on a board of several projects. */
   projectOf?: (task: Task) => string | undefined;
   moveTo(task: Task, status: string): void;
   shift(task: Task, by: -1 | 1): void;

@@ -1,4 +1,4 @@
-/** One change to several tasks, with a result for each. */
+/** Applies one change to several tasks and shows the result for each. */
 
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
@@ -13,7 +13,7 @@ type Change = Schemas["UpdateProjectTasksBody"]["change"];
 
 interface Props {
   project: string;
-  /** The tasks on the board, as filtered. */
+  /** The tasks on the board, with its filter applied. */
   tasks: Task[];
   statuses: string[];
   onClose(): void;

@@ -1,4 +1,4 @@
-/** Names of the board's columns and how many tasks each may hold. */
+/** The dialog for the names of the board's columns and how many tasks each may hold. */
 
 import { client, must } from "../../api/client.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";

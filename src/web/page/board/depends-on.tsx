@@ -1,24 +1,27 @@
-/** Which tasks of the project must be done before this one: found by their titles. */
+/** The field for the tasks of the project that must be done before this one. They are found by title. */
 import { X } from "lucide-react";
 import { useDeferredValue, useEffect, useState } from "react";
 import { api } from "../../api/client.ts";
 import { Field, Input } from "../../ui/field.tsx";
 import { type Task, wordOf } from "./board.ts";
 
-/** Enough to choose from; more words narrow it. */
+/** How many tasks are offered. More typed words narrow the list. */
 const OFFERED = 6;
 
 interface Props {
   project: string;
-  /** The task that waits, which is not offered. */
+  /** The task that waits; it is not offered itself. */
   task: Task | undefined;
 }
 
-/** The ids stand in the form as `depends_on`, parted by blanks. */
+/** The form's field `depends_on` contains the ids, separated by spaces. */
 export function DependsOn({ project, task }: Props) {
   const [ids, setIds] = useState(task?.depends_on ?? []);
   const [text, setText] = useState("");
-  /** Enter was pressed: the first task of the answer to what stands there is taken once it is here. */
+  /**
+   * Whether Enter was pressed. The first task found is then added as soon as the answer for the current text has
+   * arrived.
+   */
   const [entered, setEntered] = useState(false);
   const q = useDeferredValue(text.trim());
   const found = api.useQuery(
@@ -37,7 +40,7 @@ export function DependsOn({ project, task }: Props) {
     setText(words);
     setEntered(false);
   };
-  // While an answer is under way, the list is that of fewer letters.
+  // Until the answer arrives, the list still belongs to the previous text.
   const answered = found.data !== undefined && !found.isPlaceholderData && q === text.trim();
   useEffect(() => {
     if (!entered || !answered) return;

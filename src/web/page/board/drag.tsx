@@ -1,4 +1,7 @@
-/** Dragging; the only file that uses the library. What can be dragged can also be moved by the card's menu. */
+/**
+ * Drag and drop; the only module that uses the library. Everything that can be dragged can also be moved through its
+ * menu.
+ */
 import {
   closestCorners,
   DndContext,
@@ -12,13 +15,13 @@ import {
 } from "@dnd-kit/core";
 import { type ReactNode, useState } from "react";
 
-/** Where something was dropped: on a column, or on a card of it. */
+/** Where something was dropped: on a column, or on a card in it. */
 export interface Drop {
   moved: string;
   onto: string;
 }
 
-/** @param onDrop ids as `Draggable` and `DropZone` were given them. */
+/** @param onDrop receives the ids that were given to `Draggable` and `DropZone`. */
 export function DragArea({
   children,
   overlay,
@@ -31,7 +34,7 @@ export function DragArea({
   const [moving, setMoving] = useState<string | null>(null);
   const sensors = useSensors(
     useSensor(MouseSensor, { activationConstraint: { distance: 6 } }),
-    // A swipe scrolls; holding a card picks it up.
+    // With a delay, a swipe scrolls the page and holding a card picks it up.
     useSensor(TouchSensor, { activationConstraint: { delay: 250, tolerance: 8 } }),
   );
   return (
@@ -52,8 +55,8 @@ export function DragArea({
 }
 
 /**
- * A card: picked up by mouse or by a long touch, and a place to drop before.
- * @param props.fixed one may not move it.
+ * A card that can be picked up by mouse or by a long touch, and before which another card can be dropped.
+ * @param props.fixed whether the person may not move it.
  */
 export function Draggable({ id, fixed, children }: { id: string; fixed: boolean; children: ReactNode }) {
   const drag = useDraggable({ id, disabled: fixed });

@@ -1,4 +1,4 @@
-/** Many tasks at once: a list of titles, or the same JSON or YAML that `skep tasks import` takes. */
+/** Adds many tasks at once: a list of titles, or the JSON or YAML that `skep tasks import` accepts. */
 import { useState } from "react";
 import { parse } from "yaml";
 import { client, must, type Schemas } from "../../api/client.ts";
@@ -15,7 +15,7 @@ import { CliLine } from "../../ui/page.tsx";
 type Tasks = Schemas["ImportProjectTaskBody"]["tasks"];
 type Job = Schemas["Job"];
 
-/** @returns tasks of a list in JSON or YAML; of plain lines one each. The server checks what is in them. */
+/** @returns the tasks of a JSON or YAML list, or one task per line of plain text. The server validates them. */
 function tasksOf(text: string): Tasks {
   let value: unknown;
   try {

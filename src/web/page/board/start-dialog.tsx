@@ -13,7 +13,7 @@ import { refreshTasks, type Task } from "./board.ts";
 
 interface Props {
   task: Task;
-  /** Moves it without agents, when the question came from a drop. */
+  /** Moves the task without starting agents; set if a move opened this dialog. */
   onlyMove?: () => void;
   onClose(): void;
 }

@@ -1,4 +1,4 @@
-/** A task's fields, for a new one and for one that is changed. */
+/** The fields of a new or existing task. */
 
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
@@ -10,7 +10,7 @@ type Body = Schemas["UpdateProjectTaskBody"];
 
 interface Props {
   project: Project;
-  /** The task to change; a new one without. */
+  /** The task to change; undefined for a new one. */
   task?: Task;
   status?: string;
   onClose(): void;

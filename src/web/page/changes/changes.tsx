@@ -1,4 +1,4 @@
-/** What a run, a chat or other work on a branch changed in its repository, to read, comment, send back and merge. */
+/** The changes that a run, a chat or other work made on its branch: people read, comment, send back and merge them. */
 import { Columns2, Download, Map as MapIcon, Rows2, Undo2 } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 import { Link } from "wouter";
@@ -27,12 +27,12 @@ type Diff = Schemas["Diff"];
 
 /** Files per request. */
 const FILES = 50;
-/** Files that are put into the page at once, and in each frame after that. */
+/** How many files are rendered at first, and in each frame after that. */
 const AT_ONCE = { first: 4, slice: 3 };
 
 interface ChangesProps {
   work: Work;
-  /** Where the work is one. */
+  /** Set if the work is a run. */
   run?: Run | undefined;
 }
 
@@ -61,7 +61,7 @@ const wide = () => matchMedia("(min-width: 1100px)").matches;
 
 interface PageProps extends ChangesProps {
   diff: Diff;
-  /** The files that are shown below each other. */
+  /** The files that are shown one below another. */
   shown: Diff["items"];
   more: ReactNode;
 }
@@ -129,7 +129,8 @@ function ReviewPage({ work, run, diff, shown, more }: PageProps) {
       <OtherComments files={shown} review={review} />
       <div className="grid items-start gap-4 lg:grid-cols-[17rem_minmax(0,1fr)]">
         {list.isPending && shown.length < stats.files ? (
-          // Not the first files alone: a key would lead to the end of those.
+          // Wait for the whole list. With only the first files, the key for the end of the list would stop at the last
+          // of those.
           <Loading rows={8} />
         ) : (
           <FileTree files={files} total={stats.files} more={list} alone={alone} review={review} onPick={pick} />
@@ -166,11 +167,11 @@ interface OneProps {
   files: readonly ChangedFile[];
   split: boolean;
   review: Review;
-  /** Shows another file; all of them for an empty path. */
+  /** Shows another file, or all files for an empty path. */
   show(path: string): void;
 }
 
-/** A file that was chosen, with the ways to its neighbors and back to all. */
+/** Shows a single file, with links to its neighbors and back to all files. */
 function OneFile({ work, path, files, split, review, show }: OneProps) {
   const params = { path: { id: work.work_id }, query: { path, limit: 1 } };
   const query = api.useQuery("get", "/v1/changes/{id}/diff", { params });
@@ -198,7 +199,7 @@ function OneFile({ work, path, files, split, review, show }: OneProps) {
 }
 
 const sections = () => [...document.querySelectorAll<HTMLElement>("main [data-file]")];
-/** @returns whether the file is on the page. */
+/** Scrolls to a file. @returns whether the file is on the page. */
 function goTo(path: string): boolean {
   const section = sections().find((one) => one.dataset["file"] === path);
   section?.scrollIntoView({ block: "start" });

@@ -1,4 +1,4 @@
-/** Comments on changes: one shown, one being written, and those on no line that is shown. */
+/** Comments on changes: a comment, the editor of one, and the comments that belong to no visible line. */
 import { useId, useState } from "react";
 import { useChange } from "../../kit/change.ts";
 import { Actor } from "../../session/actor.tsx";
@@ -16,13 +16,13 @@ import { type Comment, type Review, standsAt } from "./review.ts";
 interface NoteProps {
   comment: Comment;
   review: Review;
-  /** Opens one's own to change it. */
+  /** Opens one's own comment for editing. */
   edit?: () => void;
-  /** Begins the next comment of the thread. */
+  /** Begins the next comment in the thread. */
   reply?: () => void;
 }
 
-/** What somebody said, and below it what the agent that worked on it answered. */
+/** A comment, and below it the answer of the agent that worked on it. */
 export function CommentNote({ comment, review, edit, reply }: NoteProps) {
   const ownId = useOwnId();
   const admin = useAdmin();
@@ -98,7 +98,7 @@ export function CommentEditor({
   close,
 }: {
   text: string;
-  /** Where what is being written is kept. */
+  /** Key under which the unfinished text is stored. */
   draftKey: string;
   save(body: string): Promise<void>;
   close(): void;
@@ -162,7 +162,7 @@ function isShown(comment: Comment, files: FileChange[]): boolean {
   return file?.hunks.some((hunk) => numbered(hunk).lines.some((line) => standsAt(comment, file, line))) ?? false;
 }
 
-/** Comments on the change or a file as a whole, and on lines that are not shown. */
+/** Comments on the whole change or a whole file, and on lines that are not shown. */
 export function OtherComments({ files, review }: { files: FileChange[]; review: Review }) {
   const others = review.all.filter((comment) => !isShown(comment, files));
   const open = others.filter(({ sent_at }) => sent_at === null);

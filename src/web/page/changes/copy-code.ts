@@ -1,15 +1,15 @@
-/** Copying from a change: the code alone, without line numbers, marks, words for screen readers and comments between. */
+/** Copies only the code of a change: no line numbers, marks, screen reader texts or comments between the lines. */
 import type { ClipboardEvent } from "react";
 
 const elementOf = (node: Node | null): Element | null =>
   node instanceof Element ? node : (node?.parentElement ?? null);
 
-/** What is selected over several lines; within one line the browser's own copy is right. */
+/** Handles a selection over several lines. Within one line, the browser's own copy is correct. */
 export function copyCode(event: ClipboardEvent<HTMLElement>): void {
   const selection = getSelection();
   if (!selection || selection.isCollapsed || selection.rangeCount === 0) return;
   const begun = elementOf(selection.anchorNode);
-  // What is copied out of a comment's field is its text.
+  // Text copied from a comment field is left to the browser.
   if (begun?.closest("textarea, input")) return;
   const side = begun?.closest<HTMLElement>("[data-side]")?.dataset["side"];
   const range = selection.getRangeAt(0).cloneContents();

@@ -1,4 +1,4 @@
-/** One changed file: its hunks, below each other or side by side, with comments at their lines. */
+/** One changed file: its hunks, unified or side by side, with comments at their lines. */
 import { ChevronRight, MessageSquarePlus } from "lucide-react";
 import { type KeyboardEvent, memo, type ReactNode, useMemo, useRef, useState } from "react";
 import { Pieces } from "../../ui/code/pieces.tsx";
@@ -22,24 +22,24 @@ interface Props {
   review: Review;
 }
 
-/** Pixels of a line and of a hunk's heading, to keep the room of lines that are drawn later. */
+/** Heights of a line and of a hunk's heading in px, to reserve space for lines that are rendered later. */
 const LINE = 24;
 const HEADING = 30;
 
-/** Pixels of a file's own heading, and of the sentence below it that says why it is folded. */
+/** Heights in px of a file's heading, and of the sentence below it that says why the file is folded. */
 const FILE_HEADING = 41;
 const REASON = 37;
 
-/** What is beside each other has one line; lines that are too long for the window have more than that. */
+/** Estimates a file's height in px. Two lines side by side count as one; lines that wrap are taller than estimated. */
 const heightOf = (file: FileChange, split: boolean): number =>
   file.hunks.reduce((sum, { lines }) => sum + HEADING + LINE * (split ? pairsIn(lines) : lines.length), 0);
 
 interface SectionProps extends Props {
-  /** It was chosen: it is open, however long it is. */
+  /** Whether the file was chosen by itself: it is then open, however long it is. */
   unfolded?: boolean;
 }
 
-/** A thousand files that are shown are not drawn again when there are more, or when one of them was read. */
+/** Memoized, so that up to a thousand files do not render again when more files load or one is marked as read. */
 export const FileSection = memo(
   DrawnSection,
   (before, after) =>
@@ -66,7 +66,8 @@ function DrawnSection({ file, split, review, unfolded = false }: SectionProps) {
       data-file={file.path}
       tabIndex={-1}
       onKeyDown={walkLines}
-      // Out of sight it is neither laid out nor painted: with a thousand files a frame would take 200 ms otherwise.
+      // The browser neither lays out nor paints a file out of sight: with a thousand files a frame would otherwise take
+      // 200 ms.
       style={{ contentVisibility: "auto", containIntrinsicBlockSize: `auto ${FILE_HEADING + below}px` }}
       className="scroll-mt-14 overflow-clip rounded-lg border border-line bg-panel outline-offset-0"
     >
@@ -116,7 +117,7 @@ function DrawnSection({ file, split, review, unfolded = false }: SectionProps) {
   );
 }
 
-/** Arrow keys move from line to line of the file, outside of fields. */
+/** Moves from line to line of the file with the arrow keys, except inside fields. */
 function walkLines(event: KeyboardEvent<HTMLElement>): void {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (!by || event.target instanceof HTMLTextAreaElement) return;
@@ -131,17 +132,17 @@ function walkLines(event: KeyboardEvent<HTMLElement>): void {
 function Hunks({ file, split, review }: Props) {
   const hunks = useMemo(() => file.hunks.map(numbered), [file.hunks]);
   const paint = usePaint(file.path, hunks);
-  // What is new or gone as a whole has one side.
+  // A file that is new or deleted has only one side.
   const sides = file.status === "added" ? "new" : file.status === "deleted" ? "gone" : split ? "split" : "both";
   const drafts = `comment/${review.work}/${file.path}/`;
-  // A comment that was begun is open again after a reload.
+  // After a reload, an unfinished comment is open again.
   const [at, setAt] = useState<{ line: string; before?: Comment } | null>(() => {
     const line = draftKeys(drafts)[0]?.slice(drafts.length);
     return line && /^(new|old) \d+$/.test(line) ? { line } : null;
   });
   const box = useRef<HTMLDivElement>(null);
   const close = () => {
-    // Focus returns to the line.
+    // Return the focus to the line.
     box.current?.querySelector<HTMLElement>(`[data-comment="${at?.line}"]`)?.focus();
     setAt(null);
   };
@@ -187,7 +188,7 @@ function Hunks({ file, split, review }: Props) {
     <div ref={box} onCopy={copyCode} className="font-mono text-xs leading-6">
       {hunks.map(({ header, lines }, index) => (
         <div key={`${header}${index.toString()}`}>
-          {/* Drawn whole: a heading whose height is guessed moves the lines below it a frame after a scroll. */}
+          {/* Always rendered: an estimated heading height would shift the lines below it one frame after a scroll. */}
           <div className="border-y border-line bg-sunken px-3 py-0.5 text-faint select-none first:border-t-0">
             {header}
           </div>
@@ -212,14 +213,14 @@ interface LinesProps {
   lines: Line[];
   paint: Paint;
   noteAt(line: Line): ReactNode;
-  /** Null for those who may only read. */
+  /** Null for people who may only read. */
   comment: ((line: Line) => void) | null;
 }
 
 const TONE = { same: "", gone: "bg-bad-soft", new: "bg-ok-soft", note: "text-faint" };
 const MARK = { same: " ", gone: "−", new: "+", note: " " };
 
-/** @param one all lines are of one side: one column of numbers. */
+/** @param one all lines belong to one side, so there is only one column of numbers. */
 function UnifiedLines({ lines, one, paint, noteAt, comment }: LinesProps & { one: boolean }) {
   const columns = one ? "grid-cols-[2.75rem_minmax(0,1fr)]" : "grid-cols-[2.75rem_2.75rem_minmax(0,1fr)]";
   return lines.map((line, at) => (
@@ -250,7 +251,7 @@ function SplitLines({ lines, paint, noteAt, comment }: LinesProps) {
               data-side={side}
               className={`group col-span-2 grid grid-cols-subgrid ${TONE[line.kind]} ${side === 1 ? "border-l border-line" : ""}`}
             >
-              {/* A line that stayed is commented on as it is now. */}
+              {/* An unchanged line can be commented on only on its new side. */}
               {side === 0 && line.kind === "same" ? (
                 <Counted of={line.before} />
               ) : (
@@ -273,7 +274,7 @@ const Counted = ({ of }: { of: number | null }) => (
   <span className="pr-2 text-right text-faint tabular-nums select-none">{of}</span>
 );
 
-/** A line's number, which is a comment button under the pointer or focus. */
+/** A line's number. It is a button for commenting while hovered or focused. */
 function LineNumber({ of, line, comment }: Pick<LinesProps, "comment"> & { of: number | null; line: Line }) {
   if (line.kind === "note") return <span />;
   if (comment === null) return <Counted of={of} />;

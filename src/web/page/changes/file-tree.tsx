@@ -1,4 +1,4 @@
-/** All changed files as a tree with a filter. Only the rows in sight are drawn. */
+/** All changed files as a tree with a filter. Only visible rows are rendered. */
 import { Check, ChevronRight, MessageSquare } from "lucide-react";
 import { type KeyboardEvent, useDeferredValue, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { Button } from "../../ui/button.tsx";
@@ -8,19 +8,19 @@ import type { FileChange } from "./lines.ts";
 import type { Review } from "./review.ts";
 import { type ChangedFile, filterFiles, rowsOf, type TreeRow } from "./tree.ts";
 
-/** Height of a row, px: for a pointer, and for a finger. */
+/** Height of a row in px: with a mouse, and on a touch screen. */
 const ROW = 28;
 const TOUCH_ROW = 44;
-/** Rows that are drawn beyond the edges. */
+/** How many rows are rendered beyond the visible area. */
 const BEYOND = 12;
 const NONE: ReadonlySet<string> = new Set();
 
 interface Props {
   files: readonly ChangedFile[];
-  /** Of the run in all. */
+  /** Number of files in the whole change. */
   total: number;
   more: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown };
-  /** The file that is shown alone. */
+  /** Path of the file that is shown alone. */
   alone: string;
   review: Review;
   onPick(path: string): void;
@@ -31,7 +31,7 @@ export function FileTree({ files, total, more, alone, review, onPick }: Props) {
   const [closed, setClosed] = useState(NONE);
   const wanted = useDeferredValue(text);
   const found = useMemo(() => filterFiles(files, wanted), [files, wanted]);
-  // What is looked for is in sight, also in a folded folder.
+  // A filter ignores which folders are folded, so that every match is visible.
   const rows = useMemo(() => rowsOf(found, wanted ? NONE : closed), [found, closed, wanted]);
   const toggle = (path: string) =>
     setClosed((old) => {
@@ -149,7 +149,7 @@ interface RowProps {
   row: TreeRow;
   at: number;
   height: number;
-  /** The one that Tab leads to. */
+  /** Whether Tab moves the focus to this row. */
   isTarget: boolean;
   isAlone: boolean;
   review: Review;
@@ -199,7 +199,7 @@ function Row({ row, at, height, isTarget, isAlone, review, onClick }: RowProps) 
 
 const DELETED: Record<string, string> = { deleted: "line-through" };
 
-/** `+12 −3`, or that there are no lines to count. */
+/** `+12 −3`, or that the file is binary. */
 export function Amount({ file: { insertions, deletions } }: { file: Pick<FileChange, "insertions" | "deletions"> }) {
   if (insertions === null || deletions === null) return <span className="shrink-0 text-xs text-faint">binary</span>;
   return (

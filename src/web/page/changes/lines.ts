@@ -1,4 +1,4 @@
-/** A file's change as numbered lines, below each other or side by side. */
+/** A file's change as numbered lines, unified or side by side. */
 import type { Schemas } from "../../api/client.ts";
 
 export type FileChange = Schemas["Diff"]["items"][number];
@@ -54,7 +54,7 @@ export function sideBySide(lines: Line[]): [Line | null, Line | null][] {
   return pairs;
 }
 
-/** How many lines a hunk has side by side. @param lines as the API gives them, each with its mark. */
+/** The number of rows of a hunk shown side by side. @param lines as in the API, each with its mark. */
 export function pairsIn(lines: readonly string[]): number {
   let [pairs, gone, fresh] = [0, 0, 0];
   const flush = () => {
@@ -75,12 +75,12 @@ export function pairsIn(lines: readonly string[]): number {
   return pairs;
 }
 
-/** Lines above which a file is folded at first. */
+/** A file whose change has more lines than this is folded at first. */
 const HUGE_LINES = 400;
 const GENERATED =
   /(^|\/)(dist|build|vendor|node_modules|__snapshots__)\/|\.(min\.(js|css)|map|snap|lock)$|(^|\/)(package-lock\.json|pnpm-lock\.yaml|go\.sum|bun\.lockb?)$|\.gen\.\w+$/;
 
-/** Why a file's change is folded at first; null when it is not. */
+/** Why a file's change is folded at first; null if it is not. */
 export function foldedBecause({ path, insertions, deletions, hunks }: FileChange): string | null {
   if (insertions === null) return "A binary file.";
   const lines = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
@@ -88,5 +88,5 @@ export function foldedBecause({ path, insertions, deletions, hunks }: FileChange
   return lines > HUGE_LINES || (insertions ?? 0) + (deletions ?? 0) > HUGE_LINES ? "A large change." : null;
 }
 
-/** Marks a line of a file: `new 12`, `old 7`. */
+/** The key of a line within a file: `new 12`, `old 7`. */
 export const lineKey = (line: Line): string => (line.after === null ? `old ${line.before}` : `new ${line.after}`);

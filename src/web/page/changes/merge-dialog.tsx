@@ -1,4 +1,4 @@
-/** Takes work into a branch. What blocks it is shown with its places. */
+/** The dialog that merges work into a branch. Obstacles are shown with where they are. */
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { api, problemOf, type Schemas } from "../../api/client.ts";
@@ -74,14 +74,17 @@ export function conflictsOf(error: unknown): ConflictReport | null {
   return { into, files, more };
 }
 
-/** Nothing was merged: where both changed the same, and a run that solves it. */
+/**
+ * Reports that nothing was merged: the files that both sides changed, and an offer to start a run that solves the
+ * conflicts.
+ */
 export function Conflicts({ work, run, into, files, more }: ConflictReport & MergeProps) {
   const task = `Take the work of branch ${work.branch} into ${into} and solve the conflicts in ${files
     .slice(0, 20)
     .map(({ path }) => path)
     .join(", ")}.\n\nWhat was asked:\n${work.title}`;
   const [, navigate] = useLocation();
-  // A button, since the task is in the navigation's state: a link opened in another tab would lose it.
+  // A button rather than a link: the task is in the navigation's state, which would be lost in another tab.
   const solve = () =>
     navigate(run ? `/runs/new?again=${run.id}` : `/runs/new?project=${work.project_id}`, {
       state: { task } satisfies StartState,

@@ -1,4 +1,4 @@
-/** The main button of a review: the work goes into the project's branch. What blocks it is shown with its places. */
+/** The main button of a review: merges the work into the project's branch. Obstacles are shown with where they are. */
 import { ChevronDown, GitMerge } from "lucide-react";
 import { useState } from "react";
 import { api, type Schemas } from "../../api/client.ts";
@@ -13,7 +13,7 @@ import type { Work } from "./review.ts";
 type Run = Schemas["Run"];
 
 interface MergingProps {
-  /** Nothing changes it now. */
+  /** Work that no agent is changing at the moment. */
   work: Work;
   run: Run | undefined;
   diff: Pick<Schemas["Diff"], "merged_into">;

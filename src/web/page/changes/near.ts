@@ -1,16 +1,19 @@
-/** Draws what is far from the window later, and a few parts in each frame: two hundred files are as quick as two. */
+/**
+ * Delays rendering of parts far from the window, and renders a few per frame. Two hundred files then load as fast as
+ * two.
+ */
 import { type RefObject, useEffect, useState } from "react";
 
-/** Pixels from the window within which a part is drawn. */
+/** A part within this many px of the window is rendered. */
 const NEAR = 1_500;
-/** Parts that are drawn in one frame; those in sight come first, and all of them at once where so few are. */
+/** How many parts are rendered in one frame, the nearest first. */
 const IN_A_FRAME = 3;
 
-/** Parts that came near and are not drawn yet, with what draws each. */
+/** Parts that came near and are not rendered yet, each with the function that renders it. */
 const queue = new Map<Element, () => void>();
 let frame = 0;
 
-/** Pixels between the part and the window. */
+/** Distance between the part and the window, in px. */
 function distance(part: Element): number {
   const { top, bottom } = part.getBoundingClientRect();
   return Math.max(0, top - innerHeight, -bottom);
@@ -30,7 +33,7 @@ function askFrame(): void {
   if (queue.size > 0 && frame === 0) frame = requestAnimationFrame(drawNext);
 }
 
-/** @returns whether the part was near the window once. */
+/** @returns whether the part has been near the window. */
 export function useNear(part: RefObject<HTMLElement | null>): boolean {
   const [near, setNear] = useState(false);
   useEffect(() => {
@@ -38,7 +41,7 @@ export function useNear(part: RefObject<HTMLElement | null>): boolean {
     if (near || !element) return;
     const watch = new IntersectionObserver(
       ([entry]) => {
-        // What was scrolled past is not drawn.
+        // A part that was scrolled past is not rendered.
         if (entry?.isIntersecting) queue.set(element, () => setNear(true));
         else queue.delete(element);
         askFrame();

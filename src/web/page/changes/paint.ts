@@ -1,4 +1,4 @@
-/** How the lines of a file's change look: colors of its language, and the words that were changed within a line. */
+/** Highlights a file's change: colors for its language, and marks on the words that changed within a line. */
 import { useEffect, useMemo, useState } from "react";
 import { colorLines, type Piece } from "../../ui/code/color.ts";
 import { languageOf } from "../../ui/code/languages.ts";
@@ -10,7 +10,7 @@ export interface Paint {
   marks(line: Line): readonly Range[] | undefined;
 }
 
-/** Pairs of lines of one file that are compared word by word. */
+/** How many pairs of lines of one file are compared word by word. */
 const MOST_PAIRS = 500;
 
 function marksOf(hunks: readonly HunkLines[]): Map<Line, Range[]> {
@@ -26,7 +26,7 @@ function marksOf(hunks: readonly HunkLines[]): Map<Line, Range[]> {
   return marks;
 }
 
-/** Both sides of each hunk, as far as they were colored before `signal` aborted. */
+/** Colors both sides of each hunk. If `signal` aborts, returns what was colored until then. */
 async function colorsOf(path: string, hunks: readonly HunkLines[], signal: AbortSignal): Promise<Map<Line, Piece[]>> {
   const colors = new Map<Line, Piece[]>();
   const language = await languageOf(path)?.();
@@ -46,7 +46,7 @@ export function usePaint(path: string, hunks: readonly HunkLines[]): Paint {
   const [colors, setColors] = useState(NONE);
   useEffect(() => {
     const stopped = new AbortController();
-    // Without its colors the code can be read as well: what fails leaves it plain.
+    // The code can be read without colors, so errors are ignored.
     colorsOf(path, hunks, stopped.signal).then(
       (found) => stopped.signal.aborted || setColors(found),
       () => {},

@@ -1,4 +1,4 @@
-/** The run's branch at the code host: pushed, or pushed with a pull request. */
+/** Publishes the run's branch at the code host: pushes it, or also opens a pull request. */
 
 import { ExternalLink, GitPullRequest } from "lucide-react";
 import { useState } from "react";
@@ -12,7 +12,7 @@ import { notify } from "../../ui/notice.tsx";
 
 type Run = Schemas["Run"];
 
-/** @param run that has ended, with a branch. */
+/** @param run a run that has ended and has a branch. */
 export function Publish({ run }: { run: Run }) {
   const [open, setOpen] = useState(false);
   const params = { path: { id: run.id } };
@@ -23,7 +23,7 @@ export function Publish({ run }: { run: Run }) {
     { enabled: run.project_id !== null },
   );
   const host = api.useQuery("get", "/v1/codehost/app/status");
-  // A run without one answers 404, which is not an error here.
+  // A run without a pull request answers 404, which is no error here.
   const asked = { retry: false, enabled: host.data?.connected === true };
   const pull = api.useQuery("get", "/v1/runs/{id}/pull-request", { params }, asked);
   if (!run.branch || !project.data?.repository) return null;

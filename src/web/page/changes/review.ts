@@ -1,15 +1,18 @@
-/** What people note while reading changes: comments, kept with the work, and files read, kept in this browser. */
+/**
+ * A review of changes: comments, which the server stores with the work, and the files marked as read, stored in this
+ * browser.
+ */
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import type { FileChange, Line } from "./lines.ts";
 
 export type Comment = Schemas["Comment"];
-/** What was changed by whom, as far as a review needs it. */
+/** The work that made the changes, as far as a review needs it. */
 export type Work = Pick<Schemas["Changes"], "work_id" | "kind" | "project_id" | "branch" | "title" | "at_work">;
 
 interface Kept {
-  /** Paths read, at the commit they were read at. */
+  /** Paths that were read, at the commit `head`. */
   viewed: string[];
   head: string;
 }
@@ -17,14 +20,14 @@ interface Kept {
 export interface Review {
   /** Id of the run or session that is reviewed. */
   work: string;
-  /** Comments that the work was not yet sent back with. */
+  /** Comments that were not sent back to the agent yet. */
   comments: Comment[];
-  /** Those, and the ones that it was sent back with before. */
+  /** All comments: also those that were sent back before. */
   all: Comment[];
   viewed: ReadonlySet<string>;
-  /** Whether one may write comments here. */
+  /** Whether the person may write comments here. */
   mayComment: boolean;
-  /** Writes a comment at a line, or changes the text of `before`. @throws Problem. */
+  /** Adds a comment at a line, or replaces the comment `before`. @throws Problem. */
   save(path: string, line: Line, body: string, before?: Comment): Promise<void>;
   /** @throws Problem. */
   remove(comment: Comment): Promise<void>;
@@ -38,13 +41,13 @@ const keyOf = (work: string) => `skep-review-${work}`;
 function read(work: string, head: string): Kept {
   try {
     const kept: Kept | null = JSON.parse(localStorage.getItem(keyOf(work)) ?? "null");
-    // A new commit is a new change: files have to be read again.
+    // After a new commit, the files have to be read again.
     if (kept?.head === head) return kept;
   } catch {}
   return { viewed: [], head };
 }
 
-/** All comments, sent ones too. */
+/** All comments of the work, including those that were sent back. */
 function useComments(work: string): Comment[] {
   const { rows, hasNextPage, isFetchingNextPage, fetchNextPage } = usePages(COMMENTS, {
     path: { id: work },
@@ -69,7 +72,7 @@ export function useReview(work: string, head: string, mayComment: boolean): Revi
       }),
     [work],
   );
-  // The same one until something of it changes: a file that is shown is not drawn again for nothing.
+  // Keep the same object while nothing changes, so that files do not render again.
   return useMemo(() => {
     const erase = ({ id }: Comment) =>
       must(client.DELETE("/v1/changes/{id}/comments/{comment_id}", { params: { path: { id: work, comment_id: id } } }));
@@ -94,7 +97,9 @@ export function useReview(work: string, head: string, mayComment: boolean): Revi
   }, [work, all, kept, mayComment, toggleViewed]);
 }
 
-/** Whether the comment is at this line. One that was sent stands there while the line says what it said. */
+/**
+ * Whether the comment belongs at this line. One that was sent back stays there only while the line's text is unchanged.
+ */
 export const standsAt = ({ path, line, side, quote, sent_at }: Comment, file: FileChange, at: Line): boolean =>
   path === file.path &&
   at.kind !== "note" &&

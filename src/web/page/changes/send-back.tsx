@@ -1,4 +1,6 @@
-/** Sends a run back to its agents with the comments on its changes: it restarts from a step, and they read them. */
+/**
+ * Sends a run back to its agents with the review's comments: the run restarts from a step, and the agents read them.
+ */
 
 import { useLocation } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
@@ -8,7 +10,7 @@ import { plural } from "../../ui/format.ts";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import type { Review, Work } from "./review.ts";
 
-/** Sends other work than a run back: its agent reads the comments and works on the same branch. */
+/** Sends back work that is not a run: its agent reads the comments and continues on the same branch. */
 export function SendBackWork({ work, review, onClose }: { work: Work; review: Review; onClose(): void }) {
   const { comments } = review;
   return (
@@ -49,7 +51,7 @@ export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review
       submit={async ({ text, filled }) => {
         const body = { from_step: text("from_step"), ...filled("message") };
         await must(client.POST("/v1/runs/{id}/send-back", { params: { path: { id: run.id } }, body }));
-        // The run's page shows what is there: first the new attempt, then the page.
+        // Open the run's page only after the new attempt was fetched: the page shows cached data at first.
         return () => navigate(`/runs/${run.id}`);
       }}
       onClose={onClose}
@@ -61,7 +63,7 @@ export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review
       </p>
       <ProblemNote error={plan.error} retry={plan.refetch} />
       <Field label="From" hint="This step and those after it run again." name="from_step">
-        {/* A select takes its default when it is made: it is made again once the steps are there. */}
+        {/* A select takes its default only when it is created, so the key creates it anew once the steps are known. */}
         <Select key={steps ? "known" : "asked"} required defaultValue={likelyStep(steps ?? [])} options={steps} />
       </Field>
       <Field label="Message" name="message">
@@ -71,7 +73,7 @@ export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review
   );
 }
 
-/** The first step of an agent that most likely wrote the code: the last that is not a review. */
+/** The step that most likely wrote the code: the first whose id or agent says so, else the first that is not an approval. */
 function likelyStep(steps: Schemas["StepPlan"][]): string {
   const builds = steps.find(({ id, agent_id }) => /build|implement|code|fix|write/i.test(`${id} ${agent_id ?? ""}`));
   return (builds ?? steps.find(({ kind }) => kind !== "approval"))?.id ?? "";

@@ -1,10 +1,10 @@
-/** Changed files as rows of a tree. Folders that hold one folder alone share its row. */
+/** Changed files as rows of a tree. A folder that contains only one folder shares a row with it. */
 
-/** As the API lists it. */
+/** A file as the API lists it. */
 export interface ChangedFile {
   path: string;
   status: "added" | "modified" | "deleted" | "type_changed";
-  /** Lines; null for a binary file. */
+  /** Number of lines; null for a binary file. */
   insertions: number | null;
   deletions: number | null;
 }
@@ -14,9 +14,9 @@ export type TreeRow =
   | { kind: "file"; path: string; name: string; depth: number; file: ChangedFile };
 
 interface Folder {
-  /** By name, in the order of the list. */
+  /** Files and folders by name, in the order of the list. */
   inside: Map<string, Folder | ChangedFile>;
-  /** Files in it and below it. */
+  /** Number of files in the folder and below it. */
   count: number;
 }
 
@@ -42,7 +42,7 @@ function treeOf(files: readonly ChangedFile[]): Folder {
   return root;
 }
 
-/** @param closed paths of folders that are folded. @returns the rows that are seen, in the order of the files. */
+/** @param closed paths of the folded folders. @returns the visible rows, in the order of the files. */
 export function rowsOf(files: readonly ChangedFile[], closed: ReadonlySet<string>): TreeRow[] {
   const rows: TreeRow[] = [];
   const visit = (folder: Folder, path: string, depth: number): void => {
@@ -69,7 +69,7 @@ function onlyFolderOf({ inside }: Folder): [string, Folder] | undefined {
   return inside.size === 1 && first && isFolder(first[1]) ? [first[0], first[1]] : undefined;
 }
 
-/** Files whose path holds every word. */
+/** The files whose path contains every word. */
 export function filterFiles(files: readonly ChangedFile[], text: string): readonly ChangedFile[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return files;

@@ -18,7 +18,7 @@ const KINDS: Record<Work["kind"], string> = {
   spawn: "Spawned work",
 };
 
-/** The page of what made the changes, where it has one. */
+/** The page of the work that made the changes, if it has one. */
 function homeOf({ kind, work_id }: Work): string | undefined {
   if (kind === "run") return `/runs/${work_id}?tab=changes`;
   if (kind === "chat") return `/chat/${work_id}?tab=changes`;
@@ -50,7 +50,7 @@ export default function ChangesPage() {
   );
 }
 
-/** @param id of a run, a session, a swarm, a spawned execution or a tick. */
+/** @param id id of a run, session, swarm, spawned execution or tick of a routine. */
 export function WorkChanges({ id }: { id: string }) {
   const query = useChanges(id);
   return (
@@ -69,13 +69,13 @@ export function WorkChanges({ id }: { id: string }) {
   );
 }
 
-/** A link to the changes of work that has a branch; nothing for other work. */
+/** Links to the changes of work that has a branch; renders nothing for other work. */
 export function ChangesLink({ id, project }: { id: string; project: string | null }) {
   const query = api.useQuery(
     "get",
     "/v1/changes/{id}",
     { params: { path: { id } } },
-    // Work of earlier versions, and work without files, has none, which is not an error here.
+    // Work of earlier versions and work without files has no changes and answers 404, which is no error here.
     { enabled: project !== null, retry: (tries, error) => tries < 3 && problemOf(error).status >= 500 },
   );
   if (!query.data) return null;

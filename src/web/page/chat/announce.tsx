@@ -1,4 +1,4 @@
-/** Says to screen readers that a reply is whole. */
+/** Tells screen readers that a reply is complete. */
 import { useEffect, useRef, useState } from "react";
 
 export function Announce({ agent, busy }: { agent: string; busy: boolean }) {

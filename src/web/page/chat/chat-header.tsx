@@ -1,4 +1,4 @@
-/** The head of a chat: its name, its model, and what is done to it as a whole. */
+/** The header of a chat: its name, its model, and the actions on the whole chat. */
 import { Download, FoldVertical, MessageSquareX, MoreHorizontal, Pencil, Pin, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useLocation } from "wouter";
@@ -24,7 +24,7 @@ export function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
   const [summary, setSummary] = useState("");
   const [, navigate] = useLocation();
   const action = useChange();
-  // Who reads a chat owns it.
+  // Only the owner of a chat can read it.
   const keeping = useKeeping(chat.id, useOwnId());
   const project = api.useQuery(
     "get",
@@ -153,7 +153,7 @@ function ModelChoice(props: { model: string | null; disabled: boolean; choose(mo
   );
 }
 
-/** @param props.id of the job. */
+/** @param props.id id of the job. */
 function SummaryProgress({ id }: { id: string }) {
   return (
     <JobProgress

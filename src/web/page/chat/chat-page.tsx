@@ -31,7 +31,7 @@ export default function ChatPage() {
   return <ChatView key={id} id={id} />;
 }
 
-/** What the job that copies the files of a fork has left out: too many, too large, or closed to the server. */
+/** Says which files the job that copies a fork's files has left out. They were too many, too large, or not readable. */
 function notCopied({ error, state, result }: Schemas["Job"]): string {
   if (error) return `This chat has no files of the other one: ${error.message}`;
   if (state === "cancelled") return "This chat has no files of the other one: you stopped the copy.";
@@ -39,12 +39,12 @@ function notCopied({ error, state, result }: Schemas["Job"]): string {
   return leftOut === 0 ? "" : `${plural(leftOut, "file")} could not be copied: they stay with the other chat alone.`;
 }
 
-/** Goes with the navigation to a fork: few files are copied before its page asks for the job. */
+/** State that goes with the navigation to a fork. A small copy job may end before the fork's page asks for it. */
 interface ForkState {
   filesJob: string | null;
 }
 
-/** @param props.jobId null once the job has ended; the note stays until the chat is left. */
+/** @param props.jobId null once the job has ended. The note stays until the person leaves the chat. */
 function FileCopy({ jobId }: { jobId: string | null }) {
   const [id, setId] = useState(jobId);
   if (jobId !== null && jobId !== id) setId(jobId);
@@ -65,7 +65,7 @@ function FileCopy({ jobId }: { jobId: string | null }) {
   );
 }
 
-/** What the agent of this chat asks. */
+/** The questions of this chat's agent. */
 function Permissions({ sessionId, busy }: { sessionId: string; busy: boolean }) {
   const query = { kind: "permission", limit: 200 } as const;
   const { data } = api.useQuery("get", "/v1/approvals", { params: { query } }, { enabled: busy });
@@ -173,7 +173,7 @@ function ChatView({ id }: { id: string }) {
   );
 }
 
-/** Of a chat that works on a branch of its project. */
+/** The tabs of a chat that works on a branch of its project. */
 const Views = () => (
   <Tabs
     label="Views of the chat"
@@ -184,7 +184,7 @@ const Views = () => (
   />
 );
 
-/** How full the model's window is, and what the chat has cost. */
+/** Shows how full the model's window is, and what the chat has cost. */
 function Meter({ chat }: { chat: Chat }) {
   const { context, tokens } = chat;
   const { used, window } = context;

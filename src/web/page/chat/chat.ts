@@ -1,4 +1,4 @@
-/** A chat as it is shown: its messages page by page, and the text of the running reply. */
+/** A chat on the screen: its messages page by page, and the text of the running reply. */
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
@@ -36,13 +36,13 @@ export interface Reply {
 }
 
 const ASK_AGAIN_MS = 120;
-/** Least time between two draws of the reply, ms. */
+/** Least time between two updates of the reply on the screen, in ms. */
 const PAINT_MS = 60;
 
 /**
- * The text of the running reply: what the server gave with the chat, and the events after it. What ends a piece of text
- * (a tool call, the end) fetches the chat again, in which the text is then a message.
- * @param id of the session.
+ * The text of the running reply: what the server returned with the chat, plus the events after it. When a piece of text
+ * is complete (a tool call begins, or the reply ends), the chat is fetched again and contains that text as a message.
+ * @param id id of the session.
  */
 export function useReply(id: string, given: Chat["reply"] | undefined, askAgain: () => unknown): Reply {
   const [shown, setShown] = useState<Reply>({ text: "", thinking: "" });
@@ -63,7 +63,7 @@ export function useReply(id: string, given: Chat["reply"] | undefined, askAgain:
   };
   const again = useRef(askAgain);
   again.current = askAgain;
-  // Before the page is painted: what became a message does not stand beside it for a frame.
+  // A layout effect runs before the page is painted, so that text that has become a message is never shown twice.
   useLayoutEffect(() => {
     if (!given || given.last_event_id < state.current.last) return;
     const { text, thinking, last_event_id } = given;

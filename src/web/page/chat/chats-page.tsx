@@ -1,4 +1,4 @@
-/** Your chats, and beginning another. */
+/** The user's chats, and a button that starts another. */
 
 import { MessageSquarePlus } from "lucide-react";
 import { useLocation } from "wouter";

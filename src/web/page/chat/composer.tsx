@@ -1,4 +1,7 @@
-/** Where a message is written: Enter sends, Shift+Enter begins a line, Escape stops the reply. Files by button, paste or drop. */
+/**
+ * The message field: Enter sends, Shift+Enter adds a line, Escape stops the reply. Files are added by button, paste or
+ * drop.
+ */
 import { ArrowUp, Paperclip, Square } from "lucide-react";
 import { type DragEvent, useEffect, useRef, useState } from "react";
 import { useChange } from "../../kit/change.ts";
@@ -60,10 +63,11 @@ export function Composer({ busy, draft, setDraft, onSent, ...actions }: Props) {
     setDraft("");
     uploads.clear();
     setMode("queue");
-    // One after another, in the order they were written.
+    // Send messages one after another, in the order in which they were written.
     sent.current = sent.current.then(async () => {
       const done = await action.run(() => actions.send(outgoing));
-      // What was refused can be changed and sent again, unless something else is being written already.
+      // Put a refused message back, so that it can be changed and sent again, unless the person is typing another
+      // already.
       if (!done && now.current === "") setDraft(draft);
       if (done) onSent();
     });

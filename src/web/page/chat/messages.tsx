@@ -1,4 +1,7 @@
-/** The messages: people's on a tinted background, the agent's as Markdown, its tools as cards, withdrawn ones folded. */
+/**
+ * The messages of a chat: people's on a tinted background, the agent's as Markdown, tool calls as cards, withdrawn ones
+ * folded.
+ */
 import { ChevronRight, FileText, GitFork, MoreHorizontal, RotateCcw } from "lucide-react";
 import { memo, type ReactNode } from "react";
 import { siteUrl } from "../../api/client.ts";
@@ -23,7 +26,7 @@ interface ListProps {
   actions: MessageActions | null;
 }
 
-/** Messages in order; consecutive withdrawn ones are one fold. */
+/** Shows messages in order; consecutive withdrawn ones are folded together. */
 export function Messages({ messages, agent, busy, actions }: ListProps) {
   const groups: Message[][] = [];
   for (const message of messages) {
@@ -57,7 +60,7 @@ function Withdrawn({ count, children }: { count: number; children: ReactNode }) 
   );
 }
 
-/** A note that the server wrote for the agent begins with its sentence for people, in brackets; what follows is the agent's. */
+/** A note from the server to the agent begins with one sentence for people in brackets. The rest is for the agent. */
 const inShort = (note: string): string => /^\[From the server[^:\]]{0,60}: ([^\]]{1,300})\]/.exec(note)?.[1] ?? note;
 
 const Row = memo(function Row({ message, agent, busy, actions }: Omit<ListProps, "messages"> & { message: Message }) {

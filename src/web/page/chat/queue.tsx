@@ -1,4 +1,4 @@
-/** Messages that wait for their turn: changed or withdrawn until they are read. */
+/** Messages that wait for the agent. They can be changed or withdrawn until the agent reads them. */
 
 import { Clock, Pencil, X } from "lucide-react";
 import { useState } from "react";
@@ -11,7 +11,7 @@ import { CHAT_PATHS, type Chat } from "./chat.ts";
 
 type Waiting = Schemas["ChatSessionQueue"];
 
-/** @param props.mayChange else they are read, and withdrawn. */
+/** @param props.mayChange whether messages can be changed; otherwise they can only be read and withdrawn. */
 export function Queue({ chat, mayChange }: { chat: Chat; mayChange: boolean }) {
   const query = api.useQuery(
     "get",

@@ -1,11 +1,14 @@
-/** A page that grows at its end: a reader at the end stays there, one who has scrolled up is left alone. */
+/** Keeps a reader who is at the end of a growing page there. A reader who has scrolled up is not moved. */
 import { type RefObject, useCallback, useEffect, useRef } from "react";
 
 const NEAR_PX = 200;
 const scrollToEnd = () => scrollTo({ top: document.documentElement.scrollHeight });
 const nearEnd = () => document.documentElement.scrollHeight - innerHeight - scrollY < NEAR_PX;
 
-/** @param loaded whether what grows is on the page. @returns a ref for what grows, and a way to its end. */
+/**
+ * @param loaded whether the growing element is on the page. @returns a ref for it, and a function that scrolls to its
+ * end.
+ */
 export function useStayAtEnd(loaded: boolean): { log: RefObject<HTMLDivElement | null>; toEnd(): void } {
   const near = useRef(true);
   const log = useRef<HTMLDivElement>(null);
@@ -16,7 +19,7 @@ export function useStayAtEnd(loaded: boolean): { log: RefObject<HTMLDivElement |
     addEventListener("scroll", look, { passive: true });
     return () => removeEventListener("scroll", look);
   }, []);
-  // Also when its Markdown is drawn later.
+  // A resize observer also notices text that is rendered as Markdown later.
   useEffect(() => {
     if (!loaded || !log.current) return;
     const grown = new ResizeObserver(() => near.current && scrollToEnd());

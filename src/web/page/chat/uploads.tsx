@@ -1,4 +1,4 @@
-/** Files that go with the next message: chosen, pasted or dropped, sent to the server at once. */
+/** Files for the next message: chosen, pasted or dropped, and uploaded at once. */
 import { CircleAlert, FileText, LoaderCircle, X } from "lucide-react";
 import { useState } from "react";
 import { client, multipart, must, problemOf } from "../../api/client.ts";
@@ -8,7 +8,7 @@ interface Upload {
   key: string;
   name: string;
   size: number;
-  /** Once the server has it. */
+  /** Set once the server has the file. */
   id?: string;
   error?: string;
 }

@@ -1,4 +1,6 @@
-/** The code host: the state of the connection, its repositories, the rules that start runs, what it sent. */
+/**
+ * The code host: the connection's state, its repositories, the rules that start runs, and the webhooks that it sent.
+ */
 
 import { Plug } from "lucide-react";
 import { type ReactNode, useState } from "react";

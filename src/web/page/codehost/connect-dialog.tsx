@@ -1,4 +1,4 @@
-/** How the code host is reached. Secrets are typed in and never shown again. */
+/** The dialog for the connection to the code host. Secrets are typed in and never shown again. */
 
 import { useState } from "react";
 import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
@@ -17,7 +17,7 @@ const WEBHOOKS = "/v1/codehost/webhooks";
 const kept = (there: boolean): string => (there ? "One is stored. Leave empty to keep it." : "");
 
 export function ConnectDialog({ onClose }: { onClose(): void }) {
-  // Not from the cache: the form begins with what it is given, and would keep what was true before the last change.
+  // Do not use the cache: the form keeps its initial values, which would be those before the last change.
   const query = api.useQuery("get", "/v1/codehost/connection", undefined, { staleTime: 0, gcTime: 0 });
   return (
     <Dialog title="Connect a code host" onClose={onClose}>
@@ -104,7 +104,7 @@ function ConnectForm({ connection, onClose }: { connection: Connection; onClose(
   );
 }
 
-/** What to create on the host first. */
+/** Says what to create on the host first. */
 function Guide({ github }: { github: boolean }) {
   const address = new URL(siteUrl(WEBHOOKS), location.origin).href;
   return (

@@ -1,4 +1,4 @@
-/** What the code host sent, and the result. */
+/** The webhooks that the code host sent, with their results. */
 
 import { client, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";

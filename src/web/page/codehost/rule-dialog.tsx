@@ -22,7 +22,7 @@ const BY: Record<Rule["permission"], string> = {
   admin: "its administrators",
 };
 
-/** @param rule the rule to change; a new one without it. */
+/** @param rule the rule to change; undefined for a new one. */
 export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(): void }) {
   const [event, setEvent] = useState<Event>(rule?.event ?? "issue_labeled");
   return (

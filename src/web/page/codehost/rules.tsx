@@ -1,4 +1,4 @@
-/** Rules: what on the code host starts a run, who may start it, and a trial of each. */
+/** Rules: which event on the code host starts a run, and who may start it. Each rule can be tried. */
 
 import { FlaskConical, MoreHorizontal, Plus, Power, Trash2 } from "lucide-react";
 import { useState } from "react";

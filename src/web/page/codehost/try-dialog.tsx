@@ -1,4 +1,4 @@
-/** Asks whether a rule would start a run at an issue or pull request. Nothing is started. */
+/** Tests whether a rule would start a run for an issue or pull request. It starts nothing. */
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { FormDialog, stay } from "../../kit/form-dialog.tsx";

@@ -1,4 +1,4 @@
-/** One document: its outline beside the section that is read. */
+/** One document: its outline beside the section that is being read. */
 
 import { ChevronLeft, ChevronRight, Trash2 } from "lucide-react";
 import { useState } from "react";

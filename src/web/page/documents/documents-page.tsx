@@ -1,4 +1,4 @@
-/** Documents: uploaded, read in the background, searched. */
+/** Documents: they are uploaded, processed in the background, and searched. */
 
 import { Captions, FileUp } from "lucide-react";
 import { Link } from "wouter";
@@ -19,7 +19,7 @@ import { AddDocument, AddTranscript } from "./add-document.tsx";
 
 type Doc = Schemas["Document"];
 
-/** A document's state as one of those that the dashboard knows. */
+/** Maps a document's status to one that the dashboard can show. */
 export const documentStatus = ({ status }: Pick<Doc, "status">): string =>
   status === "processing" ? "working" : status;
 
@@ -77,7 +77,7 @@ export default function DocumentsPage() {
   );
 }
 
-/** The best paragraphs, one per section. */
+/** The best matching paragraphs, one per section. */
 export function Hits({ q, document }: { q: string; document?: string }) {
   const query = api.useQuery("get", "/v1/documents/search", {
     params: { query: { query: q, limit: 30, ...(document ? { document_id: document } : {}) } },

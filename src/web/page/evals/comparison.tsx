@@ -1,4 +1,4 @@
-/** What passes more or less often than in another eval. */
+/** Which tasks pass more or less often than in another eval. */
 import { api, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { FilterSelect } from "../../ui/filter.tsx";

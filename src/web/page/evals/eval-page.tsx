@@ -1,4 +1,4 @@
-/** One eval: who passed how much, as a picture and in numbers, and every attempt with its run. */
+/** One eval: how often each agent passed, as a picture and in numbers, and every attempt with its run. */
 import { Square, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useParams } from "wouter";

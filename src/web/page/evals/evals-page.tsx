@@ -1,4 +1,4 @@
-/** Evals: what agents passed of the tasks that they tried. */
+/** The evals: how often agents passed their tasks. */
 
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
@@ -9,7 +9,7 @@ import { Status } from "../../ui/status.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 
-/** Writes ten small tasks into a folder. */
+/** The command that writes ten small tasks into a folder. */
 const FIRST = "skep eval shipped tasks";
 
 const COLUMNS: Column<Schemas["EvalItem"]>[] = [

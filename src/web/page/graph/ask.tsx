@@ -1,4 +1,4 @@
-/** A question to the code graph in Cypher, and its rows. Queries only read. */
+/** A Cypher query to the code graph, and its result rows. Queries can only read. */
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";

@@ -1,4 +1,4 @@
-/** Uncommitted changes as the symbols and flows they touch. */
+/** Uncommitted changes, as the symbols and flows that they affect. */
 import { api } from "../../api/client.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";

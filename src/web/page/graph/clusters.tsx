@@ -1,4 +1,4 @@
-/** Clusters of symbols that belong together, and flows of calls from an entry to an end. */
+/** Clusters of related symbols, and call flows from an entry point to an end. */
 import { usePages } from "../../api/queries.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";

@@ -1,11 +1,11 @@
-/** The graph as columns, and a neighbourhood that grows step by step. */
+/** The graph in the API's column format, and a neighborhood that grows step by step. */
 import { client, must, type Schemas } from "../../api/client.ts";
 
 export type Columns = Schemas["GraphColumns"];
 
 const PATH = "/v1/projects/{id}/knowledge-graph/graph-data";
 
-/** A question for the columns; with a focus its neighbourhood, else a map. */
+/** Query for the column format: with a focus the neighborhood of that symbol, else a map. */
 export function columnsQuery(project: string, query: { focus?: string; limit: number; labels?: string }) {
   const params = { path: { id: project }, query: { ...query, format: "columns" as const } };
   return {
@@ -21,9 +21,9 @@ export interface Neighbour {
   label: string;
   file: string;
   line: number;
-  /** Steps from the focus: below 0 what depends on it, above what it depends on. */
+  /** Distance from the focus: negative for symbols that depend on it, positive for those that it depends on. */
   hop: number;
-  /** Whether its own neighbours are shown. */
+  /** Whether the symbol's own neighbors are shown. */
   open: boolean;
 }
 
@@ -37,13 +37,13 @@ export interface Line {
 interface Neighbourhood {
   columns: Neighbour[][];
   lines: Line[];
-  /** There are more than are shown. */
+  /** Whether there are more symbols than are shown. */
   truncated: boolean;
 }
 
 /**
- * What is shown once each of these symbols was opened, the first being the focus. Behind a symbol of the left side is
- * what depends on it, behind one of the right what it depends on.
+ * What is shown after these symbols were opened; the first is the focus. Opening a symbol on the left adds what depends
+ * on it; opening one on the right adds what it depends on.
  */
 export function grown(opened: readonly string[], answers: readonly (Columns | undefined)[]): Neighbourhood {
   const found = new Map<string, Neighbour>();

@@ -1,4 +1,4 @@
-/** The code graph of a project. It starts with a search, never with the whole graph. */
+/** The code graph of a project. It starts with a search rather than with the whole graph. */
 import { useParams } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { lazy } from "../../ui/lazy.tsx";

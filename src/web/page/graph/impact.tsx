@@ -1,4 +1,4 @@
-/** What a change of a symbol reaches, by depth. */
+/** What a change of a symbol affects, by depth. */
 import { ChevronRight } from "lucide-react";
 import { api, type Schemas } from "../../api/client.ts";
 import { Badge } from "../../ui/facts.tsx";

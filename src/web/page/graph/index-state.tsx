@@ -1,4 +1,4 @@
-/** Whether the graph is up to date, and how far an index is, phase by phase. */
+/** Whether the graph is up to date, and the progress of indexing, phase by phase. */
 
 import { RotateCw } from "lucide-react";
 import { api, client, must, type Schemas } from "../../api/client.ts";

@@ -1,7 +1,7 @@
-/** Which part of the map a canvas shows, and how large: positions of the map as pixels of the canvas. */
+/** The visible part of the map and its scale: converts positions on the map to px on the canvas. */
 import type { Columns } from "./columns.ts";
 
-/** Pixels of a disc's radius from which its symbols are drawn. */
+/** Radius of a cluster's disc in px from which its symbols are drawn. */
 const UNFOLDED = 46;
 const MAX_SCALE = 6;
 
@@ -12,10 +12,10 @@ export function createMapCamera(canvas: HTMLCanvasElement, { nodes, communities:
   const size = () => ({ width: canvas.clientWidth, height: canvas.clientHeight });
   return {
     size,
-    /** Pixels a unit of the map. */
+    /** Pixels per unit of the map. */
     scale: () => view.scale,
     spot: (x: number, y: number): [number, number] => [(x - view.x) * view.scale, (y - view.y) * view.scale],
-    /** Whether a cluster is near enough to show its symbols. */
+    /** Whether a cluster is drawn large enough to show its symbols. */
     isUnfolded: (cluster: number) => cluster >= 0 && discs.r[cluster]! * view.scale >= UNFOLDED,
     radiusOf: (node: number) =>
       Math.min(6, 2 + Math.log2(1 + nodes.degree[node]!) / 2) * Math.min(1.5, Math.max(0.6, view.scale)),

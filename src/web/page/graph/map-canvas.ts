@@ -1,17 +1,20 @@
-/** The map on a canvas: moved about, marked, colored, asked for what is where. No React. */
+/** The map on a canvas: it can be moved, marked and colored, and says what is at a position. It does not use React. */
 import type { Columns } from "./columns.ts";
 import { createMapCamera } from "./map-camera.ts";
 import { createMapPainter } from "./map-painter.ts";
 
 export interface MapView {
-  /** Shows all of it. */
+  /** Shows the whole map. */
   fit(): void;
   /** Shows one cluster. */
   show(cluster: number): void;
   zoom(factor: number): void;
   /** Symbols to highlight; an empty set: none. */
   mark(nodes: ReadonlySet<number>): void;
-  /** Symbols in files that were changed: only they, and the clusters that hold some, have a color. Null: all have one. */
+  /**
+   * Indexes of symbols in changed files. Only these and the clusters that contain some are colored. Null: all are
+   * colored.
+   */
   color(changed: ReadonlySet<number> | null): void;
   draw(): void;
   /** What is at a position of the canvas. */

@@ -1,17 +1,17 @@
-/** Draws the map on a canvas: clusters as discs; near enough, their symbols, then the symbols' names. */
+/** Draws the map on a canvas: clusters as discs; at higher scales also their symbols, then the symbols' names. */
 import type { Columns } from "./columns.ts";
 import type { MapCamera } from "./map-camera.ts";
 
-/** Pixels a unit from which symbols have names. */
+/** Scale in px per unit from which symbols have names. */
 const NAMED = 1.6;
 const HUES = ["--run", "--ok", "--accent", "--wait", "--bad", "--dim"];
 
 interface MapScene {
   /** Symbols to highlight. */
   marked: ReadonlySet<number>;
-  /** Only what was changed has a color; null: all has one. */
+  /** If set, only changed symbols are colored; null: all are. */
   changed: ReadonlySet<number> | null;
-  /** Of each cluster, how much of what is drawn was changed: 0 to 1. */
+  /** For each cluster, the share of its drawn symbols that was changed, from 0 to 1. */
   shares: readonly number[];
 }
 
@@ -23,7 +23,7 @@ interface Colours {
   change: string;
 }
 
-/** Whether some of a disc is on the canvas. */
+/** Whether part of a disc is visible on the canvas. */
 type Sight = (x: number, y: number, r: number) => boolean;
 
 export function createMapPainter(canvas: HTMLCanvasElement, map: Columns, camera: MapCamera) {
@@ -50,7 +50,7 @@ export function createMapPainter(canvas: HTMLCanvasElement, map: Columns, camera
     context.lineWidth = 1;
   }
 
-  /** Edges within one cluster; those between clusters are drawn as links of the clusters. */
+  /** Draws the edges within one cluster. Edges between clusters are drawn as links of the clusters. */
   function paintEdges(colour: string): void {
     context.strokeStyle = colour;
     context.globalAlpha = 0.5;
@@ -105,7 +105,8 @@ export function createMapPainter(canvas: HTMLCanvasElement, map: Columns, camera
     context.font = `600 12px ${font}`;
     context.fillStyle = ink;
     const taken: { x: number; y: number; half: number }[] = [];
-    // The largest come first: where two names would overlap, the smaller cluster has none until it is nearer.
+    // Larger clusters come first: where two names would overlap, the smaller cluster gets its name only at a larger
+    // scale.
     for (const at of discs.id.keys()) {
       const r = discs.r[at]! * scale();
       const [x, middle] = spot(discs.x[at]!, discs.y[at]!);

@@ -1,4 +1,7 @@
-/** The whole project at a glance: clusters that unfold into their most connected symbols. The list beside it shows the same. */
+/**
+ * The whole project at a glance: clusters that unfold into their most connected symbols. The list beside the map has
+ * the same content.
+ */
 import { useQuery } from "@tanstack/react-query";
 import { Maximize, ZoomIn, ZoomOut } from "lucide-react";
 import { type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
@@ -37,7 +40,7 @@ export default function MapTab({ project }: { project: string }) {
   );
 }
 
-/** What a run changed, on the map: symbols of its files. Null where no run is asked for. */
+/** The symbols in files that a run changed, for the map. Null if the address names no run. */
 function useChanged(map: Columns) {
   const [run] = useParam("run");
   const params = { path: { id: run } };
@@ -110,7 +113,7 @@ interface DrawingProps {
   choose(cluster: number): void;
 }
 
-/** Pixels by which a press may move and still be a click. */
+/** How many px the pointer may move between press and release for a click. */
 const CLICK = 5;
 
 function Drawing({ map, cluster, marked, changed, choose }: DrawingProps) {
@@ -205,7 +208,7 @@ function Drawing({ map, cluster, marked, changed, choose }: DrawingProps) {
   );
 }
 
-/** Rows of the list at once; the map's clusters are read one by one. */
+/** Most rows in the list at once. */
 const ROWS = 100;
 
 interface ListProps {

@@ -1,6 +1,6 @@
 /**
- * A symbol drawn between what depends on it, at the left, and what it depends on, at the right. Each symbol can be opened
- * for one step more. The lists below show the same as text.
+ * Draws a symbol between what depends on it (left) and what it depends on (right). Each symbol can be opened to show
+ * one step more. The lists below have the same content as text.
  */
 import { useQueries } from "@tanstack/react-query";
 import { Minus, Plus } from "lucide-react";
@@ -12,11 +12,11 @@ import { ProblemNote } from "../../ui/problem-note.tsx";
 import { columnsQuery, grown, type Line, type Neighbour } from "./columns.ts";
 import { useSymbolHref } from "./symbol-link.tsx";
 
-/** Pixels of a box, and from one to the next. */
+/** Size of a box in px, and distance from one box to the next. */
 const BOX = { width: 196, height: 42 };
 const STEP = { x: 268, y: 50 };
 const MARGIN = 12;
-/** Symbols asked for at each step, half of them each way. */
+/** How many symbols each step asks for, half of them in each direction. */
 const SHOWN = 25;
 
 interface Place {
@@ -46,7 +46,7 @@ const TONE: Record<string, string> = {
 function Path({ line, places, near }: { line: Line; places: ReadonlyMap<string, Place>; near: boolean }) {
   const [from, to] = [places.get(line.from), places.get(line.to)];
   if (!from || !to) return null;
-  // From the side that faces the other box, also where a call goes back.
+  // A line leaves from the side that faces the other box, even if the call goes from right to left.
   const ahead = from.x < to.x;
   const [x1, x2] = [from.x + (ahead ? BOX.width : 0), to.x + (ahead ? 0 : BOX.width)];
   const [y1, y2] = [from.y + BOX.height / 2, to.y + BOX.height / 2];
@@ -74,7 +74,7 @@ export function Neighbourhood({ project, focus }: { project: string; focus: stri
   );
   const { places, width, height } = placesOf(columns);
   const middle = places.get(opened.at(-1) ?? focus)?.x;
-  // Scrolls to what was opened last, also when a step to the left moves everything.
+  // Scrolls to the symbol that was opened last, even if a step to the left moves everything.
   useLayoutEffect(() => {
     const view = box.current;
     if (view && middle !== undefined) view.scrollLeft = middle + BOX.width / 2 - view.clientWidth / 2;

@@ -1,4 +1,4 @@
-/** What stands where symbols would: there is no index yet, or it found none. */
+/** Shown in place of symbols if there is no index yet, or if it found none. */
 import { Empty } from "../../ui/note.tsx";
 
 export const NoSymbols = ({ isIndexed }: { isIndexed: boolean }) => (

@@ -1,4 +1,4 @@
-/** Search by words or a name. */
+/** Searches symbols by words or by name. */
 import { api } from "../../api/client.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { NoMatch, SearchInput } from "../../ui/filter.tsx";

@@ -1,9 +1,9 @@
-/** A symbol in a list: its kind, name and place. Leads to its own view. */
+/** A symbol in a list: its kind, name and place, with a link to its page. */
 import { Link, useSearchParams } from "wouter";
 import { Badge } from "../../ui/facts.tsx";
 import type { GraphSymbol } from "./graph-page.tsx";
 
-/** The address of a symbol's view, the rest of the address kept. */
+/** Returns the address of a symbol's view; other parameters of the address are kept. */
 export function useSymbolHref(): (id: string) => string {
   const [params] = useSearchParams();
   return (id) => {

@@ -1,4 +1,7 @@
-/** One symbol drawn among its neighbours, and in three zones as lists: what depends on it, itself, what it depends on. Below: what a change of it reaches. */
+/**
+ * One symbol, drawn among its neighbors and as three lists: what depends on it, the symbol itself, and what it depends
+ * on. Below them: what a change of it affects.
+ */
 import { ArrowLeft, ArrowRight, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { api, type Schemas } from "../../api/client.ts";

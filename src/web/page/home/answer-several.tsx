@@ -1,4 +1,4 @@
-/** Several questions answered at once. What each answer does is shown beside it: nothing is approved unread. */
+/** Answers several questions at once. The effect of each answer is shown beside it, so that nobody approves unread. */
 
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";

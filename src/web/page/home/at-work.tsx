@@ -1,4 +1,7 @@
-/** Runs at work, each as a line: what it does, a small picture of its steps over time, and the last sentence of its agent. */
+/**
+ * The active runs, one per line: what the run does, a small picture of its steps over time, and its agent's last
+ * sentence.
+ */
 
 import { api, type Schemas } from "../../api/client.ts";
 import { AgentName } from "../../session/actor.tsx";
@@ -86,7 +89,7 @@ const TONE: Record<string, string> = {
 };
 const LANE_PX = 6;
 
-/** Steps over time, those at the same time below each other. */
+/** Steps over time; those that overlap are drawn one below another. */
 function Lanes({ run, steps }: Pick<AtWork, "run" | "steps">) {
   const now = useNow();
   const { bars, lanes } = lanesOf(steps, Date.parse(run.started_at ?? run.created_at), now);

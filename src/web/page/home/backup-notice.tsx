@@ -1,4 +1,4 @@
-/** Tells administrators on Home that the scheduled backup failed or is overdue; nothing otherwise. */
+/** Tells administrators that the scheduled backup failed or is overdue; otherwise it shows nothing. */
 import { api } from "../../api/client.ts";
 import { useAdmin } from "../../session/session.tsx";
 import { BackupTrouble } from "../../ui/backup-trouble.tsx";

@@ -1,4 +1,4 @@
-/** Runs that failed since yesterday, each with its error and a way on; and what was done lately. */
+/** Runs that failed since yesterday, each with its error and what to do next, and what was finished lately. */
 import { RotateCw } from "lucide-react";
 import { useState } from "react";
 import { api, type Schemas } from "../../api/client.ts";
@@ -16,7 +16,7 @@ type Run = Schemas["Run"];
 
 const SHOWN = 3;
 
-/** A day ago, rounded so that the question stays the same for a while. */
+/** A day ago, rounded so that the query stays the same for a while. */
 const yesterday = () => new Date(Math.floor((Date.now() - DAY_MS) / 600_000) * 600_000).toISOString();
 
 export function Broken() {
@@ -66,11 +66,11 @@ export function Broken() {
   );
 }
 
-/** The name of the step that failed; its id where another one failed after it. */
+/** The name of the step that failed. Only its id is known if the run's current step is another one. */
 const brokenStep = ({ error, current_step, current_step_name }: Run): string | undefined | null =>
   current_step === error?.step_id ? current_step_name : error?.step_id;
 
-/** Not for viewers of the run's project. */
+/** The button that restarts a run; hidden from viewers of the run's project. */
 function Restart({ run, restart }: { run: Run; restart(run: Run): void }) {
   const may = useMayDo(run.project_id);
   return (

@@ -1,4 +1,4 @@
-/** Shown until there is a project: what to do, in order, with finished steps ticked. */
+/** What to do first, in order, with finished steps ticked. It is shown until there is a project. */
 import { ArrowRight, CircleCheck, CircleDashed } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
@@ -11,10 +11,10 @@ import { CliLine, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { useModelInUse } from "../setup/model-in-use.ts";
 
-/** The run that shows what a run is. */
+/** The run that shows newcomers what a run is. */
 export const EXAMPLE = { pipeline_id: "hello", task_description: "Greet me, and say in one sentence what Skep is." };
 
-/** @param seen the example was started already. */
+/** @param seen whether the example was started already. */
 export function FirstSteps({ seen }: { seen: boolean }) {
   const admin = useAdmin();
   const [, navigate] = useLocation();
@@ -74,7 +74,7 @@ export function FirstSteps({ seen }: { seen: boolean }) {
   );
 }
 
-/** What the agents of a server without containers and shell cannot do, why, and what to change. */
+/** Says what agents cannot do on a server without containers and shell, why, and what to change. */
 export function NoShell() {
   const { data } = api.useQuery("get", "/v1/status");
   if (!data?.sandbox || data.sandbox.kind === "docker" || data.sandbox.shell) return null;

@@ -1,4 +1,4 @@
-/** Two weeks in a strip: spend by day, how many runs succeeded, what is at work, what today has cost. */
+/** Two weeks in a strip: spend by day, how many runs succeeded, how many are active, and today's cost. */
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
@@ -8,13 +8,13 @@ import { Panel } from "../../ui/page.tsx";
 
 const DAYS = 14;
 
-/** The begin of the first of the days (UTC, as the server counts them). */
+/** The start of the first day shown. Days are in UTC, as the server counts them. */
 const firstDay = () => new Date((Math.floor(Date.now() / DAY_MS) - DAYS + 1) * DAY_MS).toISOString();
 
 interface Day {
   day: string;
   spent: number;
-  /** Part of the spend is not known. */
+  /** How many calls have no known price, so that `spent` is too low. */
   unpriced: number;
   succeeded: number;
   failed: number;
@@ -63,7 +63,7 @@ export function Fortnight() {
   );
 }
 
-/** The days of the runs with what was spent on them. */
+/** Joins the runs of each day with what was spent on that day. */
 function daysOf(runs: Schemas["RunDay"][], spend: Schemas["UsageHistory"][]): Day[] {
   const byDay = new Map(spend.map((bucket) => [bucket.start_at.slice(0, 10), bucket]));
   return runs.map(({ day, succeeded, failed }) => {
@@ -72,7 +72,10 @@ function daysOf(runs: Schemas["RunDay"][], spend: Schemas["UsageHistory"][]): Da
   });
 }
 
-/** A day as a bar: its height the spend, its foot red where runs failed. Its words are the title, and for readers a list. */
+/**
+ * A bar per day: its height is the spend, its foot is red if runs failed. Its title and the label for screen readers
+ * say the same in words.
+ */
 function Bars({ days }: { days: Day[] }) {
   const most = Math.max(...days.map(({ spent }) => spent), 0);
   const wordsOf = ({ day, spent, succeeded, failed }: Day) =>

@@ -1,4 +1,4 @@
-/** The control room: what needs a person, what runs, what broke, what two weeks cost. */
+/** The control room: what needs a person, what is running, what failed, and what two weeks cost. */
 import { OctagonX, Play } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
@@ -19,7 +19,7 @@ export default function HomePage() {
   const projects = api.useQuery("get", "/v1/projects", { params: { query: { limit: 1 } } });
   const [stopping, setStopping] = useState(false);
   const nothing = recent.data?.items.length === 0;
-  // Until there is a run; after the example also until there is a project.
+  // The first steps are shown until there is a run. If all runs are examples, they stay until there is a project.
   const examples = recent.data?.items.every(({ pipeline_id }) => pipeline_id === EXAMPLE.pipeline_id) ?? false;
   const begins = nothing || (examples && projects.data?.items.length === 0);
   return (

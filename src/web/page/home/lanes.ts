@@ -1,21 +1,21 @@
-/** Steps over time in few lines: those that overlap stand below each other. */
+/** Arranges steps over time in few lines: overlapping steps are placed one below another. */
 import type { Schemas } from "../../../api/types.ts";
 
 type StepSpan = Schemas["StepSpan"];
 
 interface LaneBar {
   step: StepSpan;
-  /** Per cent of the time so far. */
+  /** Position and width in percent of the time so far. */
   left: number;
   width: number;
-  /** From 0. */
+  /** Index of the line, from 0. */
   lane: number;
 }
 
-/** Lines that are drawn; what has no room shares the last one. */
+/** Most lines that are drawn. Further overlapping steps share the last one. */
 const LANES_MAX = 4;
 
-/** @param from when the run began. @param now both ms since the epoch. */
+/** @param from start of the run. @param now the current time. Both are in ms since the epoch. */
 export function lanesOf(steps: readonly StepSpan[], from: number, now: number): { bars: LaneBar[]; lanes: number } {
   const whole = Math.max(1, now - from);
   const begun = steps

@@ -1,4 +1,4 @@
-/** What waits for the reader: the first question with its answers, the others as lines that open. */
+/** What waits for the reader: the first question with its answers, the others as lines that can be opened. */
 import { ChevronRight, CirclePause } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
@@ -15,7 +15,7 @@ import { AnswerSeveral } from "./answer-several.tsx";
 type Step = Schemas["PendingApproval"];
 type Approval = Step | Schemas["PermissionRequest"];
 
-/** Questions shown here; the inbox has all. */
+/** How many questions are shown here; the inbox has all. */
 const SHOWN = 4;
 
 export function NeedsYou() {
@@ -61,7 +61,7 @@ export function NeedsYou() {
   );
 }
 
-/** A section that has nothing to show says so in a line. */
+/** The line of a section that has nothing to show. */
 export const Quiet = ({ children }: { children: string }) => (
   <p className="rounded-lg border border-dashed border-line-strong px-4 py-3 text-dim">{children}</p>
 );

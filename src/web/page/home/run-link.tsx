@@ -1,4 +1,4 @@
-/** A run in a list on Home: its state, and its task as the link that fills the row. */
+/** A run in a list on Home: its state, and its task as a link over the whole row. */
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client.ts";
 import { Status } from "../../ui/status.tsx";

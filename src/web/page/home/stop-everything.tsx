@@ -1,4 +1,4 @@
-/** Stops all work at once, and says beforehand what that is. */
+/** Stops all work at once, and first says what will be stopped. */
 import { api, client, must } from "../../api/client.ts";
 import { Confirm } from "../../kit/confirm.tsx";
 import { useAdmin } from "../../session/session.tsx";
@@ -7,9 +7,9 @@ import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 
 const AHEAD = "running,queued,waiting";
-/** Runs that one request takes. */
+/** How many runs one request cancels. */
 const AT_ONCE = 100;
-/** Runs are stopped in rounds. After this many it ends, even if somebody goes on starting runs. */
+/** Runs are stopped in rounds. The limit ends this even if somebody keeps starting runs. */
 const ROUNDS = 50;
 
 async function cancelRuns(): Promise<number> {
@@ -21,7 +21,7 @@ async function cancelRuns(): Promise<number> {
     const answer = await must(client.POST("/v1/runs/bulk", { body: { action: "cancel", run_ids } }));
     const done = answer.items.filter(({ ok }) => ok).length;
     cancelled += done;
-    // What cannot be cancelled would come again each time.
+    // Runs that cannot be cancelled would be listed again in each round.
     if (done === 0) break;
   }
   return cancelled;

@@ -1,4 +1,4 @@
-/** Every question to the reader, with its answers; and what was answered before. */
+/** All questions to the reader, with their answers, and what was answered before. */
 
 import { CircleCheck, CircleX } from "lucide-react";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-/** Work in the background: clones, indexes, image pulls. */
+/** Background jobs: clones, indexes, image pulls. */
 
 import { api, client, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
@@ -38,7 +38,7 @@ export default function JobsPage() {
       className: "w-2/5 min-w-44",
       cell: ({ kind, state, detail, subject, project_id }) => {
         const project = nameOf(project_id);
-        // The last step of a finished job is of no interest.
+        // The last step of a finished job is not interesting, so it is not shown.
         const last = state === "succeeded" ? null : detail;
         return (
           <TwoLines

@@ -1,4 +1,7 @@
-/** The page of an invitation's link: what it is to, and one button. Who is not logged in does that first and comes back. */
+/**
+ * The page behind an invitation link: what it invites to, and one button. People who are not logged in log in first and
+ * then return here.
+ */
 import { useLocation, useParams } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
@@ -8,7 +11,7 @@ import { dateTime } from "../../ui/format.ts";
 import { Panel } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 
-/** What each role may do, for who is about to have it. */
+/** What a member with each role may do. */
 const MAY = {
   viewer: "You will see its board, documents and code graph.",
   contributor: "You will see it, start runs and chats, change tasks, comment and approve.",
@@ -18,7 +21,7 @@ const MAY = {
 
 export default function JoinPage() {
   const { token = "" } = useParams<{ token: string }>();
-  // Asked once: a wrong token counts as a wrong try.
+  // Ask only once: each request with a wrong token counts as a failed try.
   const once = { staleTime: Number.POSITIVE_INFINITY, retry: false, refetchOnWindowFocus: false };
   const offer = api.useQuery("post", "/v1/invitations/read", { body: { token } }, once);
   const join = useChange("/v1/projects");

@@ -11,7 +11,7 @@ import { ProblemNote } from "../../ui/problem-note.tsx";
 import { SignOnButton } from "./sign-on-button.tsx";
 
 interface Props {
-  /** Set when the session ended while a page was open, which is still there below this. */
+  /** Set if the session ended while a page was open. That page is still open below this dialog. */
   again?: boolean;
   onDone(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export function LoginPage({ again = false, onDone }: Props) {
         }}
       />
     );
-  // The form must be known before anybody types into it.
+  // Which form is needed must be known before anybody types into it.
   if (status.isPending && !again)
     return (
       <Card title="Skep">
@@ -104,7 +104,7 @@ function LogIn({ again, onDone }: Required<Props>) {
   );
 }
 
-/** Buttons of the sign-on providers. The address leads back to the page that was asked for. */
+/** Buttons of the sign-on providers. Their addresses lead back to the requested page. */
 function SignOn() {
   const { data } = api.useQuery("get", "/v1/auth/oidc");
   const providers = data?.items ?? [];
@@ -121,7 +121,10 @@ function SignOn() {
   );
 }
 
-/** The first start of a server that others can reach: the setup token from its log lets one person make the account. */
+/**
+ * The first start of a server that others can reach: whoever has the setup token from its log can create the first
+ * account.
+ */
 function FirstAdministrator({ onDone }: { onDone(): Promise<void> }) {
   const { busy, error, run } = useAction();
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -176,7 +179,7 @@ function PlainHttp() {
   return <Warning>This page came over plain http: others in the network can read what you type.</Warning>;
 }
 
-/** @param within whether it is in a dialog over a page, which already has the landmark. */
+/** @param within whether it is in a dialog over a page, which already has the main landmark. */
 function Card({ title, within = false, children }: { title: string; within?: boolean; children: ReactNode }) {
   const Landmark = within ? "div" : "main";
   return (

@@ -1,10 +1,10 @@
-/** The button of a sign-on provider, as the log-in page shows it and its settings preview it. */
+/** The button of a sign-on provider, for the log-in page and for the preview in the provider's settings. */
 import { Building2, Fingerprint, Globe, KeyRound, Lock, type LucideIcon, ShieldCheck, User, Users } from "lucide-react";
 import type { Schemas } from "../../api/client.ts";
 
 type Look = Schemas["Oidc"]["button"];
 
-/** By the word that is stored. */
+/** Icons by the word that the settings store. */
 export const SIGN_ON_ICONS: Record<string, { title: string; icon: LucideIcon }> = {
   building: { title: "Building", icon: Building2 },
   fingerprint: { title: "Fingerprint", icon: Fingerprint },
@@ -28,7 +28,7 @@ function inkOn(color: string): string {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000000" : "#ffffff";
 }
 
-/** @param href none: only to be looked at. */
+/** @param href without an address the button is only a preview. */
 export function SignOnButton({ name, look, href }: { name: string; look: Look; href?: string }) {
   const { label, icon = "", color = "" } = look;
   const Icon = SIGN_ON_ICONS[icon]?.icon;

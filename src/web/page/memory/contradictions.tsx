@@ -1,4 +1,7 @@
-/** Entries that seem to contradict each other: which one is right, or that both are. And consolidating a vault now. */
+/**
+ * Entries that seem to contradict each other: a person says which one is right, or that both are. Also consolidates a
+ * vault on demand.
+ */
 
 import { Sparkles } from "lucide-react";
 import { useState } from "react";
@@ -108,7 +111,7 @@ function SideView({ agent, side: { entry, title, type, content, trusted, says, u
   );
 }
 
-/** Merges entries that say the same and lists contradictions; each change can be undone. */
+/** Merges entries that say the same and lists contradictions. Each change can be undone. */
 function Consolidation({ agent }: { agent: string }) {
   const action = useChange();
   const [job, setJob] = useState<string>();

@@ -1,4 +1,4 @@
-/** One entry: what it says, where it is from, how it is scored; to edit, confirm, pin, supersede and undo. */
+/** One memory entry: its text, source and scores. It can be edited, confirmed, pinned, superseded and undone. */
 
 import { Pencil, Pin, PinOff, ThumbsDown, ThumbsUp, Trash2, Undo2 } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
@@ -186,7 +186,7 @@ function ScoreOf({ entry, rate, busy }: { entry: Entry; rate(useful: boolean): u
   );
 }
 
-/** The vault around an entry: links, and what the others are called. */
+/** The entry's vault: its links, and the titles of the other entries. */
 function useVaultGraph({ agent_id }: Entry) {
   const { data } = api.useQuery("get", "/v1/memory/graph/{agent_id}", { params: { path: { agent_id } } });
   const titles = useMemo(() => new Map(data?.nodes.map((node) => [node.entry, node.title])), [data]);

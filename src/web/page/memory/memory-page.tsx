@@ -1,4 +1,4 @@
-/** What agents remember: their vaults, and a search as agents make it. */
+/** What agents remember: their vaults, and the search that agents themselves use. */
 
 import { Settings2 } from "lucide-react";
 import { useState } from "react";
@@ -97,7 +97,7 @@ export default function MemoryPage() {
   );
 }
 
-/** What the search finds, with why it is where it is. */
+/** The search results, each with the reason for its rank. */
 function Results({ q, agent }: { q: string; agent: string }) {
   const query = api.useQuery("get", "/v1/memory/search", {
     params: { query: { query: q, limit: 20, ...(agent ? { agent_id: agent } : {}) } },

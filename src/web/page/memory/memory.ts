@@ -1,4 +1,4 @@
-/** What the pages of memory share. */
+/** Functions that the memory pages share. */
 import type { Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAgentNames } from "../../session/actor.tsx";
@@ -12,7 +12,7 @@ export const ENTRY_TYPES = [
   ...(["fact", "decision", "lesson", "preference", "commitment", "relationship", "project", "note"] as const),
 ];
 
-/** @returns the words of an entry without the marks of its links and of its form, for a line of a list. */
+/** @returns an entry's text without its link marks and Markdown, for a line in a list. */
 export const previewOf = (content: string): string =>
   plainText(
     content.replace(
@@ -24,7 +24,7 @@ export const previewOf = (content: string): string =>
 export const entryHref = (agent: string, entry: string): string =>
   `/memory/${agent}?entry=${encodeURIComponent(entry)}`;
 
-/** @returns what a vault is called: by its agent's name, or by that it is everybody's. */
+/** @returns a function for the name of a vault: its agent's name, or that it belongs to everybody. */
 export function useVaultName(): (agent: string) => string {
   const nameOf = useAgentNames();
   return (agent) => (agent === "shared" ? "Shared by all agents" : nameOf(agent));

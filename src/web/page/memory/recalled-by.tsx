@@ -1,4 +1,4 @@
-/** In which work an entry was recalled: its runs, chats and pieces of work, newest first. */
+/** The runs, chats and other work in which an entry was recalled, newest first. */
 
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client.ts";
@@ -13,7 +13,7 @@ type Recall = Schemas["MemoryRecall"];
 
 const hrefOf = ({ kind, run_id, session_id }: Recall): string | undefined =>
   run_id ? `/runs/${run_id}` : kind === "chat" ? `/chat/${session_id}` : undefined;
-/** Work without a title, or that was removed. */
+/** Names for work without a title, or that was deleted. */
 const WORK: Record<string, string> = {
   chat: "A chat",
   pulse: "A routine",

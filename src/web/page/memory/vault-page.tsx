@@ -1,4 +1,4 @@
-/** One vault: its entries, what waits for a confirmation, and the links between them. */
+/** One vault: its entries, those that wait for confirmation, and the links between them. */
 
 import { Pin, Plus } from "lucide-react";
 import { useState } from "react";
@@ -121,7 +121,7 @@ function Entries({ agent, add }: { agent: string; add(): void }) {
   );
 }
 
-/** Each link of the vault as a line; broken ones first. */
+/** Lists each link of the vault, broken ones first. */
 function Links({ agent }: { agent: string }) {
   const query = api.useQuery("get", "/v1/memory/graph/{agent_id}", { params: { path: { agent_id: agent } } });
   return (

@@ -1,4 +1,4 @@
-/** What one execution recalled and wrote, and undoing all that it wrote. */
+/** What one execution recalled and wrote, and a button that undoes everything it wrote. */
 
 import { api, client, must } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";

@@ -1,4 +1,4 @@
-/** The form that creates or changes a channel. Its address, token and key are never shown again. */
+/** The form for a new or existing notification channel. Its address, token and key are never shown again. */
 
 import { useState } from "react";
 import { client, must } from "../../api/client.ts";
@@ -13,7 +13,7 @@ import { CodeOnce, ShownOnce } from "./shown-once.tsx";
 
 type Kind = Channel["kind"];
 
-/** A browser's is made by the button for this device. */
+/** The kinds that this form can create. A browser's channel is created by the button for this device. */
 const { push: _, ...MADE_HERE } = KINDS;
 
 const WHEN: [Channel["on"][number], string][] = [
@@ -24,10 +24,10 @@ const WHEN: [Channel["on"][number], string][] = [
 const kept = "One is stored. Leave empty to keep it.";
 
 interface Props {
-  /** The channel to change; a new one without it. */
+  /** The channel to change; undefined for a new one. */
   channel: Channel | undefined;
   onClose(): void;
-  /** With the id of the new one. */
+  /** Called with the id of a new channel. */
   onMade?(id: string): void;
 }
 
@@ -99,7 +99,7 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
   );
 }
 
-/** What was typed; what is left empty stays as it is. */
+/** The typed secrets. A field that is left empty does not change the stored value. */
 function secretsOf(kind: Kind, { text, checked }: Fields) {
   const given = (name: string) => (text(name) ? { [name]: text(name) } : {});
   if (kind === "push") return {};

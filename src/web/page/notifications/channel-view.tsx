@@ -1,4 +1,4 @@
-/** One channel: what was sent there, a test, its changes. */
+/** One notification channel: what was sent to it, a test, and its settings. */
 
 import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-/** Words for what channels are and do. */
+/** Names for kinds of notification channels and for what they do. */
 import type { Schemas } from "../../api/client.ts";
 
 export type Channel = Schemas["NotificationChannel"];

@@ -1,4 +1,4 @@
-/** Bots of messengers, through which people are asked and answer. */
+/** Messenger bots that ask people questions and receive their answers. */
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";

@@ -1,4 +1,4 @@
-/** Notices of the server: a budget that is nearly used, a clone that fails, an update. */
+/** The server's notices: for example about a budget that is nearly used, a clone that failed, an update. */
 
 import { client } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";

@@ -1,4 +1,4 @@
-/** Where you are notified of runs, and the server's notices. */
+/** The channels on which you are notified about runs, and the server's notices. */
 import { BellPlus } from "lucide-react";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";

@@ -1,4 +1,7 @@
-/** Notifications on this device, by Web Push. The device's channel is remembered here; the push service drops dead ones. */
+/**
+ * Notifications on this device, by Web Push. This browser stores which channel is its own; the push service removes
+ * dead ones.
+ */
 import { useState } from "react";
 import { BASE, client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
@@ -9,7 +12,9 @@ import type { Channel } from "./channels.ts";
 
 declare global {
   interface Window {
-    /** The policy that lets the page load its one worker; browsers without it need none. */
+    /**
+     * The Trusted Types policy that lets the page load its service worker. Browsers without Trusted Types need none.
+     */
     trustedTypes?: {
       createPolicy(
         name: string,
@@ -32,7 +37,7 @@ async function subscribe(): Promise<string> {
     scope: BASE,
   });
   await navigator.serviceWorker.ready;
-  // Keys of another server, or of an earlier life of this one, would be refused.
+  // Remove an old subscription: keys of another server, or of a previous installation of this one, would be refused.
   await (await registration.pushManager.getSubscription())?.unsubscribe();
   const { public_key } = await must(client.GET("/v1/push-key"));
   const made = await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: public_key });

@@ -1,4 +1,4 @@
-/** What is shown once, to be copied: a key, or the code that links a chat to a channel. */
+/** Shows a value only once, so that it can be copied: a key, or the code that links a chat to a channel. */
 import type { ReactNode } from "react";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -9,9 +9,9 @@ import type { LinkCode } from "./channels.ts";
 interface ShownOnceProps {
   title: string;
   text: string;
-  /** What the button beside the text does, in words. */
+  /** Label of the copy button. */
   copy: string;
-  /** The word on the button that closes it. */
+  /** Label of the button that closes the dialog. */
   word: string;
   onClose(): void;
   children: ReactNode;

@@ -1,4 +1,4 @@
-/** What the interviewers know so far, part by part, filled in as the chat goes on. */
+/** What the interviewers know so far, part by part; it grows during the chat. */
 import { CircleCheck, CircleDashed, LoaderCircle } from "lucide-react";
 import { Panel } from "../../ui/page.tsx";
 import { Value } from "../../ui/value.tsx";
@@ -29,7 +29,7 @@ function StateIcon({ state }: { state: State }) {
   return <CircleDashed {...common} className="shrink-0 text-faint" />;
 }
 
-/** Names of fields in words, at every depth. */
+/** Replaces field names by words, at every depth. */
 function worded(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(worded);
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-/** One onboarding: its messages, and beside them what is known so far. */
+/** One onboarding: its messages, and what is known so far beside them. */
 import { useState } from "react";
 import { useParams } from "wouter";
 import { api, client, must } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-/** An onboarding as it is shown. */
+/** What the onboarding pages show of an onboarding. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
@@ -10,7 +10,7 @@ export type Phase = (typeof PHASES)[number];
 
 export const refreshOnboarding = () => refresh("/v1/onboarding", "/v1/projects");
 
-/** Its state as a key of the status table. */
+/** The onboarding's state as a key of the status table. */
 export function statusOf({ status, busy }: Pick<Onboarding, "status" | "busy">): string {
   if (status === "completed") return "done";
   if (status === "abandoned") return "cancelled";

@@ -1,4 +1,4 @@
-/** Your onboardings: start one, or continue one. */
+/** The user's onboardings: start one, or continue one. */
 
 import { Compass } from "lucide-react";
 import { useLocation } from "wouter";

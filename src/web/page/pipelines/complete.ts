@@ -1,7 +1,7 @@
-/** Suggests keys and values in a pipeline's text, from the JSON Schema that the server checks it by. */
+/** Suggests keys and values in a pipeline's text, from the JSON Schema that the server validates it with. */
 import type { CompletionContext, CompletionResult } from "@codemirror/autocomplete";
 
-/** The part of JSON Schema that the server's document uses. */
+/** The part of JSON Schema that the server's schema uses. */
 export interface Schema {
   description?: string;
   type?: string;
@@ -24,7 +24,10 @@ interface Line {
   item: boolean;
 }
 
-/** A line's place: `- id: do` is an item whose keys are two columns to the right of its dash. */
+/**
+ * Parses a line's indentation and key. The keys of an item such as `- id: do` are indented two columns more than its
+ * dash.
+ */
 function lineOf(text: string): Line | undefined {
   const match = /^(\s*)((?:-\s+)*)(?:([\w-]+):)?/.exec(text);
   if (!match || text.trim() === "" || text.trim().startsWith("#")) return undefined;
@@ -32,7 +35,7 @@ function lineOf(text: string): Line | undefined {
   return { indent: blanks.length + dashes.length, key, item: dashes !== "" };
 }
 
-/** Keys around a place, outermost first; "[]" steps into a list. */
+/** The keys that enclose a position, outermost first. "[]" stands for a list. */
 export function pathAt(lines: readonly string[], at: number, indent: number, item: boolean): string[] {
   const path: string[] = item ? ["[]"] : [];
   let limit = item ? indent - 1 : indent;
@@ -60,7 +63,7 @@ export function pathAt(lines: readonly string[], at: number, indent: number, ite
 
 const variants = (schema: Schema): Schema[] => (schema.anyOf ? schema.anyOf.flatMap(variants) : [schema]);
 
-/** What is allowed at a path. */
+/** The schemas that apply at a path. */
 export function schemasAt(root: Schema, path: readonly string[]): Schema[] {
   return path.reduce<Schema[]>(
     (now, name) =>
@@ -94,7 +97,7 @@ interface Known {
   models: readonly Suggestion[];
 }
 
-/** @param known is read when something is suggested: its parts arrive after the editor was made. */
+/** @param known called whenever suggestions are needed, because its data may arrive after the editor was created. */
 export const completePipeline =
   (known: () => Known) =>
   (context: CompletionContext): CompletionResult | null => {

@@ -1,4 +1,4 @@
-/** The steps of a pipeline's text as the graph draws them. The text may be invalid. */
+/** Converts the steps of a pipeline's text for the graph. The text may be invalid. */
 import type { Schemas } from "../../api/client.ts";
 
 type StepPlan = Schemas["StepPlan"];
@@ -19,7 +19,7 @@ function leadsBack(step: Loose): StepPlan["leads_back"] {
   return back ? [...routed, { to: back, why: "failed", times: 0 }] : routed;
 }
 
-/** @returns the steps that can be recognised. */
+/** @returns the steps that can be recognized. */
 export function plansOf(definition: unknown): StepPlan[] {
   const steps = isObject(definition) && Array.isArray(definition["steps"]) ? definition["steps"] : [];
   const named = steps.filter((step): step is Loose => isObject(step) && typeof step["id"] === "string");

@@ -1,4 +1,6 @@
-/** One pipeline: its text with problems at their lines beside its picture; saved with what changed shown first. */
+/**
+ * One pipeline: its text, with problems at their lines, beside its graph. Before it is saved, the changes are shown.
+ */
 
 import { FlaskConical, Play, Save, Trash2 } from "lucide-react";
 import { useDeferredValue, useMemo, useRef, useState } from "react";
@@ -22,7 +24,7 @@ import { ProblemNote } from "../../ui/problem-note.tsx";
 import { completePipeline, type Schema } from "./complete.ts";
 
 const Editor = lazy(() => import("../../ui/editor.tsx"), <Loading rows={8} />);
-/** It reads YAML: the heading does not wait for that. */
+/** Loaded separately, because it contains a YAML parser that the heading need not wait for. */
 const Picture = lazy(() => import("./pipeline-picture.tsx"), <Loading rows={6} />);
 
 const TEMPLATE = `id: my-pipeline
@@ -73,7 +75,7 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
     { staleTime: 60_000, placeholderData: (old) => old },
   );
   const complete = useCompletion();
-  // What is wrong with the file as such, the check of a text does not know.
+  // For the stored text use the stored problems: checking a text does not find problems of the file itself.
   const problems = text === stored?.source ? stored.problems : (check.data?.problems ?? []);
   const changed = text !== (stored?.source ?? "");
   const save = async (version: string | undefined) => {
@@ -175,7 +177,7 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
   );
 }
 
-/** Suggestions from the server's schema, its agents and models. The same function while the page is open. */
+/** Completion with the server's schema, agents and models. It is the same function as long as the page is open. */
 function useCompletion() {
   const many = { params: { query: { limit: 200 } } };
   const schema = api.useQuery("get", "/v1/pipelines/schema.json", undefined, { staleTime: Number.POSITIVE_INFINITY });

@@ -1,4 +1,4 @@
-/** What a pipeline's text means: its steps as a graph, each a form that changes the text. */
+/** A pipeline's steps as a graph. Each step opens a form that changes the text. */
 import { Pencil, Plus } from "lucide-react";
 import { useMemo, useState } from "react";
 import { parse } from "yaml";
@@ -12,11 +12,11 @@ const RunGraph = lazy(() => import("../run/run-graph.tsx"), <Loading rows={6} />
 
 interface PictureProps {
   source: string;
-  /** Writes the whole text; absent for those who may not change it. */
+  /** Replaces the whole text; undefined for people who may not change it. */
   change?: (source: string) => void;
 }
 
-/** The steps as they would run, each a form; while the text cannot be parsed, those of the last text that could. */
+/** Shows the steps as they would run. While the text cannot be parsed, it shows the last valid steps. */
 export default function PipelinePicture({ source, change }: PictureProps) {
   const [editing, edit] = useState<string>();
   const [last, setLast] = useState<ReturnType<typeof plansOf>>([]);

@@ -1,4 +1,4 @@
-/** The pipelines, with what is wrong in their files. */
+/** The pipelines, with the problems in their files. */
 
 import { Plus } from "lucide-react";
 import { useMemo } from "react";

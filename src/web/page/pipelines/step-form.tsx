@@ -1,4 +1,4 @@
-/** One step of a pipeline as a form: what is chosen here is written into the text beside it. */
+/** One step of a pipeline as a form. What is chosen here is written into the text beside it. */
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Schemas } from "../../api/client.ts";
@@ -13,10 +13,10 @@ type StepPlan = Schemas["StepPlan"];
 type Kind = "agent" | "command" | "approval";
 
 interface Props {
-  /** Text of the pipeline. */
+  /** Text of the whole pipeline. */
   source: string;
   steps: StepPlan[];
-  /** Empty: a new step. */
+  /** Id of the step; empty for a new one. */
   id: string;
   onChange(source: string): void;
   onClose(): void;
@@ -136,7 +136,7 @@ function Needs({ others, chosen }: { others: StepPlan[]; chosen: readonly string
   );
 }
 
-/** `goto:` before the step that a failure leads to. */
+/** Prefix of the value for a failure that leads back to a step; the step's id follows. */
 const GOTO = "goto:";
 
 function FailureField({ kind, value, others }: { kind: Kind; value: unknown; others: StepPlan[] }) {
@@ -162,7 +162,7 @@ interface Context {
   stored: Record<string, unknown>;
 }
 
-/** Members that the form changes. What it leaves as it was keeps its text. */
+/** The members that the form changes. Unchanged members keep their text. */
 function changeOf(fields: Fields, { kind, steps, id, stored }: Context): StepChange {
   const at = id ? steps.findIndex((one) => one.id === id) : steps.length;
   const needs = steps.filter((one) => fields.checked(`needs:${one.id}`)).map((one) => one.id);

@@ -1,7 +1,7 @@
-/** Changes of one step in the text of a pipeline; the rest of the text, comments too, stays as it is written. */
+/** Changes one step in the text of a pipeline. The rest of the text, including comments, stays as it was written. */
 import { type Document, isMap, isSeq, parseDocument, Scalar, YAMLMap } from "yaml";
 
-/** Members of a step that the form changes; an empty value removes the member. */
+/** Members of a step and their new values. An empty value removes the member. */
 export type StepChange = Record<string, string | string[] | Record<string, unknown> | undefined>;
 
 type Steps = { doc: Document.Parsed; steps: YAMLMap[] };
@@ -14,12 +14,12 @@ function read(source: string): Steps | null {
   return { doc, steps: list.items.filter((one): one is YAMLMap => isMap(one)) };
 }
 
-// Lines stay as they are broken.
+// `lineWidth: 0` keeps long lines from being wrapped.
 const write = (doc: Document.Parsed): string => doc.toString({ lineWidth: 0, flowCollectionPadding: false });
 
 const isEmpty = (value: StepChange[string]): boolean => value === undefined || value === "";
 
-/** Several lines are written below each other. */
+/** A text of several lines becomes a block literal (`|`). */
 function toNode(doc: Document.Parsed, value: NonNullable<StepChange[string]>) {
   const node = doc.createNode(value, { flow: Array.isArray(value) });
   if (typeof value === "string" && value.includes("\n") && node instanceof Scalar) node.type = Scalar.BLOCK_LITERAL;
@@ -36,7 +36,7 @@ function apply({ doc }: Steps, step: YAMLMap, change: StepChange): void {
 
 const idOf = (step: YAMLMap): unknown => step.get("id");
 
-/** @returns the text with the step changed, or as it is where there is no such step. */
+/** @returns the text with the step changed, or unchanged if it has no such step. */
 export function changeStep(source: string, id: string, change: StepChange): string {
   const found = read(source);
   const step = found?.steps.find((one) => idOf(one) === id);
@@ -45,7 +45,7 @@ export function changeStep(source: string, id: string, change: StepChange): stri
   return write(found.doc);
 }
 
-/** @param change with its `id`. @returns the text with the step at its end. */
+/** @param change the members of the new step, with its `id`. @returns the text with the step at the end. */
 export function addStep(source: string, change: StepChange): string {
   const found = read(source);
   const list = found?.doc.get("steps");
@@ -56,7 +56,7 @@ export function addStep(source: string, change: StepChange): string {
   return write(found.doc);
 }
 
-/** Without the step, and without it among the needs of others. */
+/** Removes the step, and its id from the `needs` of the other steps. */
 export function removeStep(source: string, id: string): string {
   const found = read(source);
   const list = found?.doc.get("steps");
@@ -69,7 +69,7 @@ export function removeStep(source: string, id: string): string {
   return write(found.doc);
 }
 
-/** The members of a step as plain values. @returns undefined where there is no such step. */
+/** The members of a step as plain values. @returns undefined if there is no such step. */
 export function readStep(source: string, id: string): Record<string, unknown> | undefined {
   const step = read(source)?.steps.find((one) => idOf(one) === id);
   return step?.toJSON();

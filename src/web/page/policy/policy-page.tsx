@@ -1,4 +1,4 @@
-/** Where a project is going, and who does what kind of work in it. */
+/** Where a project is going, and who does which kind of work in it. */
 
 import { ArrowDown, ArrowUp, Plus, X } from "lucide-react";
 import { useParams } from "wouter";
@@ -92,7 +92,7 @@ function Vision({ project }: { project: Project }) {
 
 type Edited = Pick<Policy, "rules" | "wait_for_merge">;
 
-/** Without the kinds of work that have no stage: they go by the project's pipeline. */
+/** Removes kinds of work without a stage: these use the project's pipeline. */
 const withStages = (rules: Policy["rules"]): Policy["rules"] =>
   Object.fromEntries(Object.entries(rules).filter(([, list]) => list && list.length > 0));
 

@@ -1,4 +1,4 @@
-/** Links by which people join a project: made, listed, taken back. A link is shown once. */
+/** Links through which people join a project: create, list, revoke. A link is shown once. */
 import { Link2 } from "lucide-react";
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-/** Who is in a project, in which role, to whom it is open, and invitations to it. */
+/** The members of a project and their roles, who else can see it, and its invitations. */
 import { LogOut, Trash2, UserPlus } from "lucide-react";
 import { useState } from "react";
 import { useParams } from "wouter";

@@ -1,4 +1,4 @@
-/** A project as a file: written for another server, and read in. */
+/** A project as a file: export it for another server, or import one. */
 import { Download, PackageOpen } from "lucide-react";
 import { useLocation } from "wouter";
 import { client, multipart, must, type Schemas, siteUrl } from "../../api/client.ts";

@@ -1,4 +1,7 @@
-/** What sandboxes of this person's work in a project keep of their homes; an administrator sees everybody's. */
+/**
+ * What the sandboxes of a user's work in a project keep of their home folders. An administrator sees those of all
+ * users.
+ */
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
@@ -24,7 +27,7 @@ const COLUMNS: Column<Cache>[] = [
   { title: "Size", align: "right", cell: (cache) => bytes(cache.bytes) },
 ];
 
-/** The engine walks all files to know the sizes, so it is asked only once somebody wants to see them. */
+/** Loaded only when opened, because the engine has to walk all files to determine the sizes. */
 export function ProjectCaches({ id }: { id: string }) {
   const [isShown, setShown] = useState(false);
   return (

@@ -1,4 +1,4 @@
-/** What the sandboxes of a project's work are started with, and what its repository proposes. */
+/** The environment in which sandboxes for a project's work start, and what its repository proposes for it. */
 import { Check, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
@@ -21,7 +21,7 @@ type Proposal = NonNullable<Environment["proposal"]>;
 
 const ADDRESS = "/v1/projects/{id}/environment";
 
-/** @param maySetUp whether this person may have the code set up. */
+/** @param maySetUp whether this person may start the set-up of the code. */
 export function ProjectEnvironment({ id, maySetUp }: { id: string; maySetUp: boolean }) {
   const query = api.useQuery("get", ADDRESS, { params: { path: { id } } });
   return (
@@ -121,7 +121,7 @@ function Proposed({ id, proposal }: { id: string; proposal: Proposal }) {
   );
 }
 
-/** Everything that whoever accepts it agrees to. */
+/** Describes a service completely, because whoever accepts the environment agrees to all of it. */
 function serviceWords({ image, command, env, health }: NonNullable<Definition["services"]>[string]): string {
   const variables = Object.entries(env ?? {}).map(([name, value]) => `${name}=${value}`);
   const parts = [image, command?.join(" "), variables.join(" "), health && `healthy: ${health}`];
@@ -162,7 +162,7 @@ function Facts({ definition, dockerfile }: { definition: Definition; dockerfile:
   );
 }
 
-/** Exactly what is built. */
+/** Shows exactly what will be built. */
 function DockerfileText({ text, image, files, digest, commit }: Dockerfile) {
   return (
     <details className="mt-2">

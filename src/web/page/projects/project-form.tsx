@@ -1,4 +1,4 @@
-/** A project, added or changed. */
+/** The form for a new or existing project. */
 
 import { useLocation } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";

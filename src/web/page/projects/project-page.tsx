@@ -1,4 +1,4 @@
-/** One project: its repository, its runs, its code graph's state, its settings. */
+/** One project: its repository, runs, settings, and the state of its code graph. */
 
 import { Network, Play, RotateCw, Settings, SquareKanban, Trash2, Users } from "lucide-react";
 import { useState } from "react";
@@ -133,7 +133,7 @@ function ProjectView({ project }: { project: Project }) {
   );
 }
 
-/** Whoever has read its words confirms them. */
+/** Lets a person who has read the project's texts confirm them. */
 function ConfirmProject({ project }: { project: Project }) {
   const action = useChange("/v1/projects");
   const confirm = () =>
@@ -165,7 +165,7 @@ function CloneAgain({ project }: { project: Project }) {
   );
 }
 
-/** Brings the clone up to date with its repository. */
+/** Updates the clone from its repository. */
 function Fetch({ project }: { project: Project }) {
   const [job, setJob] = useState("");
   const admin = useAdmin();

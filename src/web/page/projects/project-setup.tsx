@@ -1,4 +1,4 @@
-/** What the set-up of a project's code left, and whether its check passes there. */
+/** The result of setting up a project's code, and whether its check passes there. */
 import { Hammer } from "lucide-react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
@@ -12,11 +12,11 @@ type Setup = Schemas["ProjectSetup"];
 
 const ADDRESS = "/v1/projects/{id}/setup";
 
-/** @param mayStart whether this person may begin one. */
+/** @param mayStart whether this person may start a set-up. */
 export function ProjectSetup({ id, mayStart }: { id: string; mayStart: boolean }) {
   const { data } = api.useQuery("get", ADDRESS, { params: { path: { id } } });
   const action = useAction();
-  // Without an environment that asks for it there is nothing to say.
+  // Without an environment that requires it, there is no set-up to show.
   if (!data || data.state === "none") return null;
   const start = () =>
     action.run(async () => {

@@ -1,4 +1,4 @@
-/** Projects: a repository each, cloned in the background, with what was done in it. */
+/** Projects: each is a repository, cloned in the background, with the work done in it. */
 
 import { FolderGit2, Plus } from "lucide-react";
 import { useMemo } from "react";

@@ -1,4 +1,4 @@
-/** One model: its window, prices and abilities where the server says nothing or something wrong, and a trial of it. */
+/** One model: its context window, prices and abilities, which can be corrected, and a trial of the model. */
 
 import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
@@ -29,7 +29,9 @@ const ABILITIES = [
   ["reasoning", "Thinks first"],
 ] as const;
 
-/** Only what was changed: the rest stays what the server or the price table says. An emptied field goes back to that. */
+/**
+ * Only the changed fields. The others keep what the server or the price table says; an emptied field returns to that.
+ */
 function changesOf(model: Model, { number, choice }: Fields): Omit<Schemas["UpdateModelBody"], "model"> {
   const numbers = NUMBERS.flatMap(([name]) => {
     const value = number(name) ?? null;
@@ -139,7 +141,7 @@ function TryModel({ model }: { model: string }) {
   );
 }
 
-/** What the last trial found. */
+/** The results of the last trial. */
 function Found({ trial }: { trial: Trial }) {
   const { calls, cost_usd } = trial;
   return (

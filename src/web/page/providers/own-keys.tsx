@@ -1,4 +1,6 @@
-/** A user's own provider keys: used first for what that user starts, and billed to them. */
+/**
+ * A user's own provider keys. They are used first for what that user starts, and the provider bills them to the user.
+ */
 
 import { Plus } from "lucide-react";
 import { useState } from "react";

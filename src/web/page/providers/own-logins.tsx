@@ -1,4 +1,4 @@
-/** A user's own log-ins of external agents: for agents with `credentials: own` that this user starts. */
+/** A user's own log-ins of external agents, for agents with `credentials: own` that this user starts. */
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-/** One provider: key and address are tried before they are kept. */
+/** One provider: its key and address are tested before they are stored. */
 
 import { ExternalLink } from "lucide-react";
 import { useRef, useState } from "react";

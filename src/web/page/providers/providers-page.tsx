@@ -1,4 +1,4 @@
-/** Model providers: which are set up, with which key, tested before it is saved. */
+/** Model providers: which are set up, and with which key. A key is tested before it is stored. */
 
 import { Plus } from "lucide-react";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-/** One routine: what it does, when, and the result of each time. */
+/** One routine: what it does, when it runs, and the result of each time. */
 
 import { Pencil, Play, Power, Trash2 } from "lucide-react";
 import { useState } from "react";
@@ -69,7 +69,7 @@ function RoutineView({ routine }: { routine: Routine }) {
   );
 }
 
-/** Why it does not run by itself, and what to do about it. */
+/** Says why the routine does not run on schedule, and what to do about it. */
 function Blocked({ agent, code, message }: { agent: string } & NonNullable<Routine["blocked"]>) {
   const admin = useAdmin();
   const action = useChange("/v1/pulse-routines", "/v1/agents");
@@ -188,7 +188,7 @@ function Ticks({ routine }: { routine: Routine }) {
   );
 }
 
-/** What happened to one time, with all that the agent said and did. */
+/** One tick of a routine: its result, and all that the agent said and did. */
 function OneTick({ routine, id, onClose }: { routine: Routine; id: string; onClose(): void }) {
   const path = { ...pathOf(routine).path, tick_id: id };
   const query = api.useQuery("get", "/v1/pulse-routines/{agent_id}/{id}/ticks/{tick_id}", { params: { path } });

@@ -1,4 +1,4 @@
-/** A week of routines: results of past times, and what is planned. */
+/** A week of routines: results of past ticks, and the planned ones. */
 import { useQueries } from "@tanstack/react-query";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { Link } from "wouter";
@@ -15,10 +15,10 @@ import { useNow } from "../../ui/time.tsx";
 type Tick = RowOf<"/v1/pulse-routines/{agent_id}/timeline"> & { agent_id: string };
 
 const DAYS = 7;
-/** Most ticks shown of one agent's week, and ticks per request. */
+/** Most ticks shown of an agent's week, and ticks per request. */
 const MOST = 1_000;
 const AT_ONCE = 200;
-/** A routine with this many ticks in a day, or more, is one line. */
+/** A routine with at least this many ticks in a day is folded into one line. */
 const FOLDED = 4;
 
 const startOfWeek = (at: Date): Date => {
@@ -121,7 +121,7 @@ function Day({ day, today, ticks }: { day: Date; today: boolean; ticks: Tick[] }
   );
 }
 
-/** One tick, or all of a routine's ticks of that day. */
+/** A single tick, or all ticks of a routine on that day. */
 function Line({ ticks }: { ticks: Tick[] }) {
   const [first] = ticks;
   if (!first) return null;

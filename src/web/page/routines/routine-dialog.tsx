@@ -1,4 +1,4 @@
-/** The form that creates or changes a routine. */
+/** The form for a new or existing routine. */
 
 import { useState } from "react";
 import { useLocation } from "wouter";
@@ -26,9 +26,9 @@ const bodyOf = ({ text, raw, number, checked, words }: Fields, when: When) => ({
 });
 
 interface Props {
-  /** The routine to change; a new one without it. */
+  /** The routine to change; undefined for a new one. */
   routine?: Routine;
-  /** Initial values of a new one. */
+  /** Initial agent of a new routine. */
   agent?: string;
   onClose(): void;
 }

@@ -1,4 +1,4 @@
-/** What agents do at set times: a list, and a week of it. */
+/** What agents do at scheduled times: as a list, and as a week. */
 
 import { CalendarPlus } from "lucide-react";
 import type { Schemas } from "../../api/client.ts";

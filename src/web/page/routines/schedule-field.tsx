@@ -1,4 +1,4 @@
-/** When a routine runs, with the next times it would be due, as the server counts them. */
+/** When a routine runs, with the next times as the server computes them. */
 import { useDeferredValue, useState } from "react";
 import { api, problemOf, type Schemas } from "../../api/client.ts";
 import { DataList, Field, Input, InputField, Select, TextAreaField } from "../../ui/field.tsx";
@@ -29,7 +29,7 @@ export function timesOf(routine: When | undefined): Times {
   };
 }
 
-/** @throws Error where a blackout cannot be read. */
+/** @throws Error for a blackout that cannot be parsed. */
 export function whenOf({ kind, cron, every, offset, timezone, blackouts }: Times): When {
   const schedule = kind === "cron" ? cron : { every_minutes: Number(every), offset_minutes: Number(offset) };
   return { schedule, timezone: timezone.trim(), blackouts: blackoutsOf(blackouts) };
@@ -46,7 +46,7 @@ interface Props {
   agent: string;
   times: Times;
   onChange(times: Times): void;
-  /** Of the form. */
+  /** The fields of the form for the routine's times. */
 }
 
 export function ScheduleField({ agent, times, onChange }: Props) {
@@ -131,7 +131,7 @@ export function ScheduleField({ agent, times, onChange }: Props) {
   );
 }
 
-/** The next times, or why they are not known. */
+/** Shows the next times, or why they are unknown. */
 function Preview({ agent, times }: { agent: string; times: Times }) {
   const settled = useDeferredValue(times);
   let when: When | undefined;

@@ -1,4 +1,4 @@
-/** Times of a routine as people read and write them. */
+/** Formats and parses the times of a routine. */
 import type { Schemas } from "../../api/client.ts";
 
 type Routine = Schemas["PulseRoutine"];
@@ -7,7 +7,7 @@ type Blackout = Routine["blackouts"][number];
 
 const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 
-/** `Every 30 minutes`, `Weekdays at 09:00`, else the cron line itself. */
+/** A schedule in words: `Every 30 minutes`, `Weekdays at 09:00`; else the cron expression itself. */
 export function scheduleText(schedule: Schedule): string {
   if (typeof schedule !== "string") {
     const { every_minutes, offset_minutes = 0 } = schedule;
@@ -26,7 +26,7 @@ export function scheduleText(schedule: Schedule): string {
 export const blackoutText = ({ start, end, days }: Blackout): string =>
   `${start}-${end}${days ? ` ${days.join(",")}` : ""}`;
 
-/** One blackout per line, `22:00-06:00` or `22:00-06:00 sat,sun`. @throws Error that names the line it cannot read. */
+/** Parses one blackout per line: `22:00-06:00` or `22:00-06:00 sat,sun`. @throws Error that names the invalid line. */
 export function blackoutsOf(text: string): Blackout[] {
   const lines = text.split("\n").map((line) => line.trim());
   return lines.filter(Boolean).map((line) => {

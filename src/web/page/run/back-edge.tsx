@@ -1,14 +1,20 @@
-/** An edge that leads back to an earlier step: around the side of the graph, so that it crosses no other and covers no step. */
+/**
+ * An edge back to an earlier step. It runs around the side of the graph, so that it crosses no other edge and covers no
+ * step.
+ */
 import { BaseEdge, type Edge, type EdgeProps } from "@xyflow/react";
 import type { Direction } from "./graph-layout.ts";
 
 export type BackEdge = Edge<{
-  /** Where it runs, px: at the right of everything, or below it where the graph goes from left to right. */
+  /**
+   * Position of its outer segment in px: to the right of everything, or below everything if the graph runs left to
+   * right.
+   */
   lane: number;
   direction: Direction;
-  /** Why it leads back, and how often it did; empty in a run that never took it. */
+  /** Why it leads back, and how often it was taken; empty in a run that never took it. */
   label: string;
-  /** Whether the run went this way. */
+  /** Whether the run took this edge. */
   taken: boolean;
 }>;
 
@@ -19,7 +25,7 @@ interface Point {
   y: number;
 }
 
-/** @param turn swaps the two directions of a point. */
+/** Path of the edge as for a graph from top to bottom. @param turn swaps x and y for a graph from left to right. */
 function pathOf(from: Point, to: Point, lane: number, turn: (point: Point) => Point): string {
   const at = (x: number, y: number) => {
     const point = turn({ x, y });

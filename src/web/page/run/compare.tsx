@@ -1,4 +1,4 @@
-/** Two attempts of one step side by side: duration, cost, errors, and where their outputs differ. */
+/** Two attempts of a step side by side: duration, cost, errors, and the differences of their outputs. */
 import type { ReactNode } from "react";
 import { Button } from "../../ui/button.tsx";
 import { costText, count, duration } from "../../ui/format.ts";

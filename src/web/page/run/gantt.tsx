@@ -1,4 +1,7 @@
-/** The run as a story: a row for each attempt, in the order in which they began, on one scale of time. It is the list of steps. */
+/**
+ * The steps of a run over time: one row for each attempt, in the order in which they began, on a common time scale. It
+ * is also the page's list of steps.
+ */
 import { memo, useEffect, useMemo, useRef, useState } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { costText, duration, grouped } from "../../ui/format.ts";
@@ -12,24 +15,24 @@ interface Props {
   run: Schemas["Run"];
   plan: StepPlan[];
   timeline: Schemas["RunTimeline"];
-  /** The step that is shown, and the attempt of it. */
+  /** The step that is shown, and which of its attempts. */
   step: string;
   attempt: string | undefined;
-  /** @param attempt empty for the latest one. */
+  /** @param attempt id of the attempt; empty for the latest one. */
   onPick(step: string, attempt: string): void;
 }
 
-/** Name, picture, time and cost. */
+/** Columns for name, picture, time and cost. */
 const COLUMNS =
   "grid grid-cols-[8.75rem_minmax(0,1fr)_auto] items-center gap-x-2 px-2.5 max-sm:grid-cols-[8rem_minmax(0,1fr)_auto] 2xl:grid-cols-[13rem_minmax(0,1fr)_auto]";
 const FIGURE = "inline-block text-right text-xs whitespace-nowrap tabular-nums";
 const TOOK = `${FIGURE} w-[4.3rem]`;
-/** Not on a phone, where a step's own screen says it. */
+/** Hidden on phones, where the step's own screen shows the cost. */
 const COST = `${FIGURE} w-[3.6rem] max-sm:hidden`;
-/** From so many rows on a filter is offered. */
+/** A filter is offered from this many rows on. */
 const MANY = 15;
 
-/** Rows that the first frame draws, and each frame after it: a window has some 20 in sight. */
+/** How many rows the first frame renders, and each frame after it. About 20 rows fit in a window. */
 const AT_ONCE = { first: 20, slice: 10 };
 
 const isPaid = ({ cost_usd, calls_without_price }: Attempt) => cost_usd > 0 || calls_without_price > 0;
@@ -76,7 +79,7 @@ export function Gantt({ run, plan, timeline, step, attempt, onPick }: Props) {
             row={row}
             from={from}
             whole={whole}
-            // What has ended is not drawn again when a second passes.
+            // Rows of ended attempts do not render again each second.
             now={row.attempt && row.attempt.finished_at === null ? now : 0}
             current={row.key === current}
             costs={costs}
@@ -91,7 +94,7 @@ export function Gantt({ run, plan, timeline, step, attempt, onPick }: Props) {
   );
 }
 
-/** The row that is shown stays in sight. Not scrollIntoView: it would scroll the page as well. */
+/** Keeps the row of the shown step in sight. `scrollIntoView` is not used because it would also scroll the page. */
 function useKeepInSight(list: { current: HTMLElement | null }, current: string | undefined, many: number): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: which row is marked depends on the current one.
   useEffect(() => {
@@ -104,9 +107,9 @@ function useKeepInSight(list: { current: HTMLElement | null }, current: string |
   }, [current, many]);
 }
 
-/** From this part of the scale on a mark's words end at it, so that they stay within the picture. */
+/** Beyond this fraction of the scale, a mark's label ends at the mark, so that it stays within the picture. */
 const NEAR_END = 0.85;
-/** Characters of a last mark that leave no room for the one before it: `1 min 30 s`. */
+/** If the last mark's label has more characters than this (`1 min 30 s`), there is no room for the mark before it. */
 const LONG_MARK = 6;
 
 function Axis({ ticks, whole, costs }: { ticks: number[]; whole: number; costs: boolean }) {
@@ -135,7 +138,7 @@ function Axis({ ticks, whole, costs }: { ticks: number[]; whole: number; costs: 
   );
 }
 
-/** `5 s`, `2 min`: a round time without its zeros. */
+/** A round time without its zeros: `5 s`, `2 min`. */
 const short = (ms: number): string =>
   duration(ms)
     .replace(/ 00 s$/, "")
@@ -147,14 +150,14 @@ interface RowProps {
   whole: number;
   now: number;
   current: boolean;
-  /** Whether the picture has a column of costs. */
+  /** Whether there is a column for costs. */
   costs: boolean;
   isLatest: boolean;
   pick: { current: Props["onPick"] };
   unfold: { current(step: string): void };
 }
 
-/** Whether a row would be drawn as it is. */
+/** Whether a row would look the same, so that it need not render again. */
 const isSame = (one: RowProps, other: RowProps): boolean =>
   one.row.attempt === other.row.attempt &&
   one.row.status === other.row.status &&
@@ -164,7 +167,7 @@ const SCALARS = ["from", "whole", "now", "current", "costs", "isLatest"] as cons
 
 const Row = memo(DrawnRow, isSame);
 
-/** A row keeps its own height while it is out of sight, so that nothing moves when it comes into sight. */
+/** A row reserves its own height while it is out of sight, so that nothing moves when it comes into sight. */
 const FOLDED_HEIGHT = "[contain-intrinsic-block-size:auto_5.5rem] lg:[contain-intrinsic-block-size:auto_4.25rem]";
 
 function DrawnRow({ row, from, whole, now, current, costs, isLatest, pick, unfold }: RowProps) {
@@ -209,10 +212,13 @@ function DrawnRow({ row, from, whole, now, current, costs, isLatest, pick, unfol
   );
 }
 
-/** What the time was: a thin line for the queue, stripes for a person, blue for the model, green for tools, commands and setup. */
+/**
+ * How the time was spent: a thin line for queueing, stripes for a person, blue for the model, green for tools, commands
+ * and set-up.
+ */
 function Bar({ span: { queued, start, end }, attempt, whole }: { span: Span; attempt: Attempt; whole: number }) {
   const isPerson = attempt.kind === "approval";
-  // When it waited is not known, only for how long: a bar that is mostly that has no colour of work.
+  // Only the total wait is known, not when it happened. A bar that is mostly waiting therefore has no color of work.
   const isMostlyWait = attempt.waited_ms * 2 > end - start;
   const tone = isPerson
     ? "bg-wait hatched"
@@ -245,7 +251,7 @@ function Bar({ span: { queued, start, end }, attempt, whole }: { span: Span; att
   );
 }
 
-/** Shorter queues are not mentioned. */
+/** Shorter queueing times are not mentioned. */
 const QUEUED_SHOWN_MS = 1_000;
 
 function Legend({

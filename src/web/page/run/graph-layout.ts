@@ -1,20 +1,22 @@
-/** Places of steps in the graph: left to right or top to bottom, whichever fits the room. */
+/** Places the steps in the graph: from left to right or from top to bottom, whichever fits the space. */
 import dagre from "@dagrejs/dagre";
 
-/** Sizes of a step's box, px: as wide as its words like it, or narrower where that lets the graph fit. */
+/** Widths of a step's box in px: the normal one, and a narrower one in case that lets the graph fit. */
 const WIDTHS = { wide: 200, narrow: 168 };
 export const BOX_HEIGHT = 60;
 
-/** Its smallest letters are 12 px: below 11 they cannot be read. */
+/**
+ * The smallest scale at which the graph is drawn. Its smallest letters have 12 px, and below 11 px they cannot be read.
+ */
 export const SMALLEST = 0.92;
 
 export type Direction = "LR" | "TB";
 
 export interface Layout {
   direction: Direction;
-  /** Width of a box, px. */
+  /** Width of a box in px. */
   box: number;
-  /** Middles of the boxes. */
+  /** Centers of the boxes by step id. */
   places: Map<string, { x: number; y: number }>;
   width: number;
   height: number;
@@ -46,8 +48,9 @@ function layOut(steps: readonly Shape[], direction: Direction, box: number): Lay
 }
 
 /**
- * Left to right where that fits the width, as people read; else top to bottom; of two that do not fit, the narrower.
- * @param room px that the boxes may take. @param side px that the edges at the right side of a layout from top to bottom take.
+ * Chooses left to right if that fits the width, as people read, else top to bottom. If neither fits, the narrower one.
+ * @param room width for the boxes, in px.
+ * @param side width for the edges at the right side of a top-to-bottom layout, in px.
  */
 export function chooseLayout(steps: readonly Shape[], room: number, side: number): Layout {
   const fits = ({ width }: Layout) => width * SMALLEST <= room;

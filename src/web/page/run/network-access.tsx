@@ -1,4 +1,4 @@
-/** What the programs of a run's agents wanted to reach and were refused, with a button to allow it. */
+/** Addresses that the run's programs tried to reach and were refused, with a button that allows each. */
 
 import { Check, Globe } from "lucide-react";
 import { api, client, type Schemas } from "../../api/client.ts";
@@ -33,7 +33,7 @@ const REASONS: Readonly<Record<string, string>> = {
   too_long: "nothing came for too long",
 };
 
-/** Of the newest connections; nothing where there is none. */
+/** Looks at the newest connections; renders nothing if none was refused. */
 export function NetworkAccess({ runId, projectId }: { runId: string; projectId: string | null }) {
   const { data } = api.useQuery("get", "/v1/runs/{id}/connections", {
     params: { path: { id: runId }, query: { limit: 200 } },

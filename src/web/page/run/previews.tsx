@@ -1,4 +1,4 @@
-/** Apps that the run's steps have running, with a button that opens each on an origin of its own. */
+/** Apps that the run's steps keep running, with a button that opens each at its own origin. */
 import { ExternalLink, X } from "lucide-react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
@@ -8,7 +8,7 @@ import { ProblemNote } from "../../ui/problem-note.tsx";
 
 type Preview = Schemas["Preview"];
 
-/** Nothing where there is none. */
+/** Renders nothing if there are none. */
 export function Previews({ runId }: { runId: string }) {
   const { data } = api.useQuery("get", "/v1/runs/{id}/previews", { params: { path: { id: runId } } });
   const items = data?.items ?? [];
@@ -26,7 +26,7 @@ function OnePreview({ preview: { id, run_id, step_id, port, kept_until } }: { pr
   const action = useChange("/v1/runs");
   const params = { path: { id: run_id, preview_id: id } };
   const open = () => {
-    // Opened by the click itself, or the browser would refuse it; it cannot reach back to this page.
+    // Open the tab within the click, or the browser would block it. The tab has no access to this page.
     const tab = window.open("", "_blank");
     if (tab) tab.opener = null;
     return action.run(async () => {

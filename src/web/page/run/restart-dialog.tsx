@@ -1,4 +1,4 @@
-/** Restart from a step, with guidance for the agents. */
+/** The dialog that restarts a run from a step, with guidance for the agents. */
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
@@ -7,7 +7,7 @@ import type { Fields } from "../../ui/form.tsx";
 
 interface Props {
   run: Schemas["Run"];
-  /** The step to restart from; where it stopped, unless one is given. */
+  /** The step to restart from; by default the one at which the run stopped. */
   from?: string;
   onClose(): void;
 }

@@ -1,4 +1,4 @@
-/** What a run gave: its outputs as text, the files it changed, what was checked, what it cost. A page to send to somebody. */
+/** The result of a run, as a page that can be sent to somebody: outputs as text, changed files, checks and cost. */
 import { FileDiff, Link2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
@@ -19,9 +19,9 @@ import { isMergeable, useChangedFiles } from "./what-next.ts";
 
 type Run = Schemas["RunDetail"];
 
-/** Rows of a list beside the text. */
+/** How many steps are listed beside the text. */
 const STEPS_SHOWN = 6;
-/** How long the button says that the link is copied. */
+/** How long the button says that the link is copied, in ms. */
 const COPIED_MS = 3_000;
 
 export function Result({ run, plan, timeline }: { run: Run; plan: StepPlan[]; timeline: Attempt[] }) {
@@ -60,7 +60,7 @@ export function Result({ run, plan, timeline }: { run: Run; plan: StepPlan[]; ti
   );
 }
 
-/** By step, the last one first: it is the result, the others led to it. */
+/** The outputs by step, the last step first: its output is the result, and the others led to it. */
 function Outputs({ run, plan }: { run: Run; plan: StepPlan[] }) {
   const places = new Map(plan.map(({ id }, at) => [id, at]));
   const steps = Object.entries(run.outputs)
@@ -88,7 +88,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const isNothing = (value: unknown): boolean =>
   value === "" || value === null || (isObject(value) && Object.values(value).every(isNothing));
 
-/** What one step gave, each output under its name; a single text needs none. */
+/** The outputs of one step, each under its name. A single text needs no name. */
 function Named({ value }: { value: unknown }) {
   if (!isObject(value)) return <Output value={value} />;
   const entries = Object.entries(value).filter(([, one]) => !isNothing(one));
@@ -111,7 +111,7 @@ function Output({ value }: { value: unknown }) {
   return <Value given value={value} />;
 }
 
-/** Of a run whose pipeline names no outputs: what its last step said. */
+/** For a run whose pipeline declares no outputs: what its last step said. */
 function LastWords({ run, plan }: { run: Run; plan: StepPlan[] }) {
   const last = plan.findLast(({ status, kind }) => status === "succeeded" && kind !== "approval");
   const query = api.useQuery(
@@ -213,7 +213,7 @@ function Changed({ run }: { run: Run }) {
   );
 }
 
-/** Commands that ran and people who answered: what was looked at besides the agents' own word. */
+/** Commands that ran and people who answered: the checks that do not rely on the agents' own word. */
 function Checks({ run, plan, timeline }: { run: Run; plan: StepPlan[]; timeline: Attempt[] }) {
   const checks = plan.filter(({ kind, status }) => (kind === "command" || kind === "approval") && status !== "pending");
   const tried = new Map<string, number>();

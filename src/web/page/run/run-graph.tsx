@@ -1,4 +1,7 @@
-/** The steps as a graph that fits: each with who does it, its state, time and cost. The list of steps says the same in words. */
+/**
+ * The steps as a graph scaled to its space, each with who does it, its state, time and cost. The list of steps has the
+ * same content in words.
+ */
 
 import { Controls, type Edge, Handle, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react";
 import { useLayoutEffect, useMemo, useRef, useState } from "react";
@@ -12,7 +15,7 @@ import { type Attempt, attemptsOf, type StepPlan, whoDoes } from "./steps.ts";
 
 type StepNode = Node<{ step: StepPlan; rows: Attempt[]; current: boolean; direction: Direction; width: number }>;
 
-/** Room for a lane of an edge that leads back, px, for a line of words, and for a letter of them. */
+/** Space in px for the lane of an edge that leads back, for a line of its label, and for a letter of it. */
 const LANE = 22;
 const LINE = 18;
 const LETTER = 6.5;
@@ -30,7 +33,10 @@ interface Way {
   taken: boolean;
 }
 
-/** Ways back to earlier steps. @param plain a pipeline rather than a run: it says why each leads back. */
+/**
+ * The edges that lead back to earlier steps. @param plain whether this is a pipeline, not a run: each edge then says
+ * why it leads back.
+ */
 function waysBack(steps: StepPlan[], plain: boolean): Way[] {
   const known = new Set(steps.map(({ id }) => id));
   return steps
@@ -42,7 +48,7 @@ function waysBack(steps: StepPlan[], plain: boolean): Way[] {
     });
 }
 
-/** px that lanes at the right side take. */
+/** Width in px that lanes at the right side need. */
 const sideOf = (ways: readonly Way[]): number =>
   ways.reduce((sum, { label }) => sum + LANE + label.length * LETTER, ways.length > 0 ? 16 : 0);
 
@@ -50,7 +56,7 @@ function backEdges(ways: readonly Way[], { direction, width, height }: Layout): 
   let lane = direction === "TB" ? width : height;
   return ways.map(({ id, to, label, taken }, at) => {
     const place = lane + LANE;
-    // The next one runs beyond the words of this.
+    // The next lane runs beyond the label of this one.
     lane = place + (label === "" ? 0 : direction === "TB" ? label.length * LETTER : LINE);
     return {
       id: `${id}<${to}${at}`,
@@ -64,7 +70,7 @@ function backEdges(ways: readonly Way[], { direction, width, height }: Layout): 
   });
 }
 
-/** When the attempts of a step worked in all, and what they cost. */
+/** The total time that the attempts of a step worked, and their cost. */
 function Figures({ rows }: { rows: Attempt[] }) {
   const running = rows.some(({ started_at, finished_at }) => started_at !== null && finished_at === null);
   const now = useNow(running);
@@ -117,7 +123,7 @@ function StepBox({ data: { step, rows, current, direction, width } }: NodeProps<
         isConnectable={false}
         className="opacity-0"
       />
-      {/* After those of the other edges, which take the first. */}
+      {/* These come after the other handles, because edges without a handle id use the first one. */}
       <Handle id="back-in" type="target" position={side} isConnectable={false} className="opacity-0" />
       <Handle id="back-out" type="source" position={side} isConnectable={false} className="opacity-0" />
     </div>
@@ -127,23 +133,23 @@ function StepBox({ data: { step, rows, current, direction, width } }: NodeProps<
 const nodeTypes = { step: StepBox };
 const edgeTypes = { back: BackEdgeLine };
 
-/** Room at the left and the right of the steps, px. */
+/** Space to the left and the right of the steps, in px. */
 const EDGE = 8;
-/** Height of the graph, px; the page scrolls, the graph does not shrink. */
+/** Greatest height of the graph in px. */
 const MOST = 1_600;
 const NONE: Attempt[] = [];
 
 interface Props {
   steps: StepPlan[];
-  /** Of a run: when its steps worked. */
+  /** The attempts of a run's steps; not set for a pipeline. */
   attempts?: Attempt[];
   current?: string | undefined;
   onPick?(step: string): void;
-  /** A pipeline rather than a run: edges that lead back say why. */
+  /** Whether this is a pipeline, not a run: edges that lead back then say why. */
   plain?: boolean;
 }
 
-/** @returns what to hang the measure on, and the width there, px. */
+/** @returns a ref for the element to measure, and its width in px. */
 function useWidth() {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
@@ -180,7 +186,7 @@ export default function RunGraph({ steps, attempts = NONE, current, onPick, plai
   const known = new Set(steps.map(({ id }) => id));
   const isDown = direction === "TB";
   const below = isDown ? 0 : ways.reduce((sum, { label }) => sum + LANE + (label ? LINE : 0), 0);
-  // The row of buttons at the bottom lies over no step.
+  // Leave room for the row of buttons at the bottom, so that it covers no step.
   const fit = {
     maxZoom: 1,
     minZoom: SMALLEST,
@@ -194,7 +200,7 @@ export default function RunGraph({ steps, attempts = NONE, current, onPick, plai
     >
       {width > 0 && (
         <ReactFlow
-          // It fits itself to its room when it is made.
+          // The graph fits itself to its space only when it is created, so another shape or width creates it anew.
           key={`${shape} ${direction} ${Math.round(width / 40)}`}
           nodes={nodes}
           edges={[...forwardEdges(steps, known), ...backEdges(ways, layout)]}

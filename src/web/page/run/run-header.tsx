@@ -1,4 +1,6 @@
-/** The head of a run in two lines: what it does and its state; time, cost, where. The main button is what comes next. */
+/**
+ * The header of a run in two lines: its task and state; time, cost and place. The main button is the next thing to do.
+ */
 import { GitBranch, Play, RotateCw, ScrollText, Square, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link, useLocation } from "wouter";
@@ -27,10 +29,10 @@ const ENDED = new Set(["succeeded", "failed", "cancelled"]);
 
 interface Props {
   run: Run;
-  /** Files that it changed; none while that is not known. */
+  /** How many files it changed; undefined while that is unknown. */
   files: number | undefined;
   tab: string;
-  /** Class of what is not shown where a step is a screen of its own. */
+  /** CSS class that hides elements on phones while a step has its own screen. */
   around: string;
 }
 
@@ -38,7 +40,7 @@ export function RunHeader({ run, files, tab, around }: Props) {
   const [dialog, setDialog] = useState<"restart" | "cancel" | "delete" | null>(null);
   const [isOpen, setOpen] = useState(false);
   const [, navigate] = useLocation();
-  // The page asks for the plan as well.
+  // The page uses the same query, so this costs no extra request.
   const plan = api.useQuery("get", "/v1/runs/{id}/plan", { params: { path: { id: run.id } } });
   const pipelineName = plan.data?.name;
   const ended = ENDED.has(run.status);
@@ -142,10 +144,7 @@ export function RunHeader({ run, files, tab, around }: Props) {
 
 const cut = (text: string, most = 140): string => (text.length > most ? `${text.slice(0, most)}…` : text);
 
-/**
- * What a person does next, as the one button that stands out.
- * @param props.restart null for those who may only read.
- */
+/** The main button: what a person does next. @param props.restart null for people who may only read. */
 function Next({ run, files, tab, restart }: Pick<Props, "run" | "files" | "tab"> & { restart: (() => void) | null }) {
   const at = (name: string) => `/runs/${run.id}?tab=${name}`;
   if (run.status === "waiting")
@@ -215,7 +214,7 @@ function Facts({ run }: { run: Run }) {
   );
 }
 
-/** The whole task, the inputs that the pipeline asked for, and guidance. */
+/** The complete task, the inputs for the pipeline, and the guidance. */
 function Given({ run, around }: { run: Run; around: string }) {
   return (
     <section

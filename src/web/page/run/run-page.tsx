@@ -1,4 +1,4 @@
-/** One run: a story of its steps, its graph, its changes and its result. */
+/** One run: its steps over time, its graph, its changes and its result. */
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { useRef, useState } from "react";
 import { Link, useParams, useSearchParams } from "wouter";
@@ -40,7 +40,10 @@ export default function RunPage() {
   );
 }
 
-/** As the run was when its page was opened, or when it began again: what is being read is not taken away when the run succeeds. */
+/**
+ * The status that the run had when its page was opened, or when it started again. The view thus does not change under
+ * the reader when the run succeeds.
+ */
 function useOpenedStatus(status: Run["status"]): Run["status"] {
   const [opened, setOpened] = useState(status);
   if (opened === "succeeded" && status !== "succeeded") setOpened(status);
@@ -54,7 +57,7 @@ function RunView({ run }: { run: Run }) {
   const may = useMayDo(run.project_id);
   const view = viewOf(params.get("tab") ?? "", step, opened);
   const stats = useChangedFiles(run).data?.stats;
-  // On a phone a step that was chosen is a screen of its own.
+  // On a phone, the chosen step has its own screen.
   const around = step && view === "steps" ? "max-lg:hidden" : "";
   const tabs = [
     { id: "steps", title: "Steps" },
@@ -149,7 +152,7 @@ function Work({ run, view }: { run: Run; view: string }) {
   const chosen = params.get("step") ?? "";
   const attempt = params.get("attempt") ?? "";
   const detailBox = useRef<HTMLDivElement>(null);
-  /** @param step empty leads back to the list, on a phone. */
+  /** @param step empty to return to the list, on a phone. */
   const pick = (step: string, of = "") => {
     const narrow = isNarrow();
     setParams(
@@ -161,10 +164,10 @@ function Work({ run, view }: { run: Run; view: string }) {
         if (view === "steps" && next.get("tab") === null && run.status === "succeeded") next.set("tab", "steps");
         return next;
       },
-      // A screen of its own is left by going back.
+      // On a phone the step's screen is a history entry of its own, so that going back leaves it.
       { replace: !narrow },
     );
-    // What is shown now begins where the eye is, however far the step before was read.
+    // Show the new step from its beginning, however far the previous one was scrolled.
     if (narrow) scrollTo(0, 0);
     else if (detailBox.current) detailBox.current.scrollTop = 0;
   };
@@ -173,7 +176,7 @@ function Work({ run, view }: { run: Run; view: string }) {
   useRunKeys(plan.data?.steps ?? [], current, pick);
   const error = plan.error ?? timeline.error;
   const problem = <ProblemNote error={error} retry={() => Promise.all([plan.refetch(), timeline.refetch()])} />;
-  // A question that was answered before and fails now leaves what is shown, and what is typed in a dialog.
+  // If a later request fails, keep what is shown and what is typed in a dialog.
   if (!plan.data || !timeline.data) return error ? problem : <Loading rows={5} />;
   const { steps } = plan.data;
   if (view === "result")
@@ -223,7 +226,7 @@ function Work({ run, view }: { run: Run; view: string }) {
 
 const isNarrow = () => !matchMedia("(min-width: 64rem)").matches;
 
-/** On a phone: back to the list, and to the steps before and after. */
+/** The bar of a step's screen on a phone: back to the list, previous step, next step. */
 function StepBar({ steps, current, pick }: { steps: StepPlan[]; current: string; pick(step: string): void }) {
   const at = steps.findIndex(({ id }) => id === current);
   const [before, after] = [steps[at - 1], steps[at + 1]];

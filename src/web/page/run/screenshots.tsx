@@ -1,8 +1,8 @@
-/** Pictures of the apps that the run's steps left running. */
+/** Pictures of the apps that the run's steps kept running. */
 import { api, siteUrl } from "../../api/client.ts";
 import { Panel } from "../../ui/page.tsx";
 
-/** Of the newest; nothing where there is none. */
+/** Shows the newest pictures; renders nothing if there are none. */
 export function Screenshots({ runId }: { runId: string }) {
   const { data } = api.useQuery("get", "/v1/runs/{id}/screenshots", { params: { path: { id: runId } } });
   const items = data?.items ?? [];

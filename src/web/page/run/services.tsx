@@ -1,4 +1,4 @@
-/** Services of the project's environment beside a run: how far each is, and why one cannot be used. */
+/** The services of the project's environment that run beside a run: the state of each, and why one cannot be used. */
 import { Database } from "lucide-react";
 import { api, type Schemas } from "../../api/client.ts";
 
@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<string, string>> = {
   failed: "cannot be used",
 };
 
-/** Nothing where the run has none, or has ended and none had a problem. */
+/** Renders nothing if the run has no services, or if it has ended and none had a problem. */
 export function RunServices({ runId, ended }: { runId: string; ended: boolean }) {
   const { data } = api.useQuery("get", "/v1/events", {
     params: { query: { run_id: runId, kinds: "service_changed", limit: 100 } },
@@ -37,7 +37,7 @@ export function RunServices({ runId, ended }: { runId: string; ended: boolean })
   );
 }
 
-/** How each is now, and how the last one that ended has ended. @param items newest first. */
+/** The latest state of each service, with the latest detail that any of its events has. @param items newest first. */
 function lastOfEach(items: readonly Logged[]): { name: string; state: string; detail: string }[] {
   const found = new Map<string, { name: string; state: string; detail: string }>();
   for (const { data } of items) {

@@ -1,16 +1,16 @@
-/** A run as rows on one scale of time: what each attempt waited for, and when it worked. */
+/** Arranges a run as rows on a common time scale: when each attempt waited and when it worked. */
 import type { Schemas } from "../../../api/types.ts";
 
 type Attempt = Schemas["StepAttempt"];
 type StepPlan = Schemas["StepPlan"];
 
-/** What a row needs to know of an attempt. */
+/** The fields of an attempt that a row needs. */
 export type Timed = Pick<
   Attempt,
   "id" | "step_id" | "index" | "status" | "kind" | "visit" | "queued_at" | "started_at" | "finished_at"
 >;
 
-/** One line of the picture: an attempt, a step that has not begun, or the items of a step that are folded away. */
+/** One row of the picture: an attempt, or a step that has not begun. */
 export interface GanttRow<T extends Timed = Attempt> {
   key: string;
   step: string;
@@ -18,21 +18,23 @@ export interface GanttRow<T extends Timed = Attempt> {
   /** `round 2`, `try 3`, `item 4`; empty for the first attempt of a step. */
   note: string;
   status: T["status"];
-  /** Below another row. */
+  /** Whether the row is indented below another row. */
   inner: boolean;
   attempt: T | undefined;
-  /** Items of the same step that are folded away below this row. */
+  /** How many items of the same step are folded away below this row. */
   folded: number;
 }
 
-/** Items of a step that are shown before the rest is folded. */
+/** How many items of a step are shown before the rest is folded. */
 const ITEMS_SHOWN = 4;
 
-/** Begin of what an attempt shows: its work, or its time in the queue. */
+/**
+ * When the row of an attempt begins: at its work, or while it waits, at its time of queueing. In ms since the epoch.
+ */
 const beginOf = ({ started_at, queued_at, status }: Timed): number =>
   started_at !== null ? Date.parse(started_at) : status === "queued" ? Date.parse(queued_at) : Number.POSITIVE_INFINITY;
 
-/** @param nth which attempt of its step it is, from 1. */
+/** @param nth number of the attempt within its step, from 1. */
 function noteOf({ visit, index }: Timed, nth: number): string {
   if (index !== null) return `item ${index + 1}${nth > 1 ? `, try ${nth}` : ""}`;
   if (visit > 1) return `round ${visit}`;
@@ -55,8 +57,8 @@ function withNotes<T extends Timed>(attempts: readonly T[]): Counted<T>[] {
 }
 
 /**
- * Rows in the order in which they began; what has not begun comes last, in the order of the pipeline. Items stand below
- * the attempt that gathers them.
+ * The rows in the order in which they began. Steps that have not begun come last, in the pipeline's order. Items of a
+ * step are placed below the attempt that gathers them.
  * @param attempts oldest first. @param open steps whose items are all shown.
  */
 export function rowsOf<T extends Timed>(
@@ -99,7 +101,7 @@ export function rowsOf<T extends Timed>(
     if (one.attempt.index !== null) continue;
     rows.push(toRow(one), ...itemRows(one.attempt.step_id));
   }
-  // Items whose gathering attempt is left out.
+  // Items whose gathering attempt is not among the attempts.
   for (const step of [...items.keys()]) rows.push(...itemRows(step));
   const ahead = plan.filter(({ id }) => !there.has(id));
   return [
@@ -118,13 +120,15 @@ export function rowsOf<T extends Timed>(
 }
 
 export interface Span {
-  /** ms from the begin of the scale: when it could begin, when it began, when it ended. */
+  /** In ms from the start of the scale: when it was queued, when it began, and when it ended. */
   queued: number;
   start: number;
   end: number;
 }
 
-/** @param from begin of the scale. @param now the end of what has not ended; both ms since the epoch. */
+/**
+ * @param from start of the scale. @param now taken as the end of what has not ended. Both are in ms since the epoch.
+ */
 export function spanOf({ queued_at, started_at, finished_at, status }: Timed, from: number, now: number): Span | null {
   if (started_at === null && status !== "queued") return null;
   const start = Math.max(0, (started_at === null ? now : Date.parse(started_at)) - from);
@@ -133,7 +137,7 @@ export function spanOf({ queued_at, started_at, finished_at, status }: Timed, fr
   return { queued, start, end: started_at === null ? start : end };
 }
 
-/** Sums of what the time was, ms. */
+/** Totals of how the time was spent, in ms. */
 export function sumsOf(
   { items }: { items: readonly (Timed & Pick<Attempt, "model_time" | "waited_ms">)[] },
   from: number,
@@ -187,13 +191,16 @@ const STEPS_MS = [
   7 * DAY,
 ];
 
-/** Marks of the axis, ms from its begin: round times, a few of them. */
+/** Marks of the axis in ms from its start: at most `most` steps of a round length. */
 export function ticksOf(whole: number, most = 6): number[] {
   const step = STEPS_MS.find((one) => whole / one <= most) ?? Math.ceil(whole / most / DAY) * DAY;
   return Array.from({ length: Math.floor(whole / step) + 1 }, (_, at) => at * step);
 }
 
-/** The length of the scale while a run goes on: it grows in leaps, so that bars that ended stay where they are for a while. */
+/**
+ * The length of the scale while a run is active. It grows in jumps, so that bars of ended attempts keep their place for
+ * a while.
+ */
 export function roundUp(whole: number): number {
   const [, step = SECOND] = ticksOf(whole, 12);
   return Math.ceil((whole + 1) / step) * step;

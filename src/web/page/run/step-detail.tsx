@@ -1,4 +1,4 @@
-/** One step: who does it, its attempts, what it was asked, what it said and did, what it gave. */
+/** One step: who does it, its attempts, what it was asked, what it said and did, and its outputs. */
 
 import { ChevronRight, RotateCw } from "lucide-react";
 import { type ReactNode, useState } from "react";
@@ -23,12 +23,12 @@ interface Props {
   plan: StepPlan | undefined;
   /** All steps of the run. */
   steps: StepPlan[];
-  /** The one that is shown. */
+  /** The attempt that is shown. */
   attempt: Attempt | undefined;
   rows: Attempt[];
 }
 
-/** One attempt with what it was asked and gave. @param id none: nothing is asked. */
+/** Loads one attempt with its inputs and outputs. @param id undefined: nothing is loaded. */
 function useStep(run: string, id: string | undefined) {
   const path = { run_id: run, step_id: id ?? "" };
   return api.useQuery("get", "/v1/steps/{run_id}/{step_id}", { params: { path } }, { enabled: id !== undefined });
@@ -129,7 +129,7 @@ function Figures({ step }: { step: Step }) {
   );
 }
 
-/** Links to the attempts, or to the items of a step that is done for each. */
+/** Links to the attempts of a step, or to the items of a step that runs for each item. */
 function Attempts({ rows, shown, items = false }: { rows: Attempt[]; shown: Attempt | undefined; items?: boolean }) {
   const [, setAttempt] = useParam("attempt");
   const [compared, compare] = useParam("compare");
@@ -161,7 +161,7 @@ function Attempts({ rows, shown, items = false }: { rows: Attempt[]; shown: Atte
   );
 }
 
-/** Whether the error of the run, at the top of its page, is this attempt's. */
+/** Whether the error at the top of the run's page is that of this attempt. */
 function isSaidAbove({ status, error }: Schemas["Run"], step: Step, rows: Attempt[]): boolean {
   return (
     status === "failed" &&
@@ -176,7 +176,7 @@ function StepBody({ step, said }: { step: Step; said: boolean }) {
   return (
     <>
       {step.error && (
-        // Said above already, except where the step is a screen of its own.
+        // The error is already shown above, except on a phone, where a step has its own screen.
         <div
           role="alert"
           className={`mb-3 rounded-lg ${said ? "lg:hidden" : ""} border border-bad/40 bg-bad-soft px-3 py-2`}
@@ -185,7 +185,7 @@ function StepBody({ step, said }: { step: Step; said: boolean }) {
           <p className="mt-1 font-mono text-xs text-dim">{step.error.code}</p>
         </div>
       )}
-      {/* What still waits for an answer is asked above, with the answers. */}
+      {/* A question that still waits is shown above, with its answers. */}
       {(input !== undefined || (message !== undefined && step.status !== "waiting")) && (
         <Fold title={message !== undefined ? "What is asked" : "What the agent was asked"} open={message !== undefined}>
           <Value value={input ?? message} />

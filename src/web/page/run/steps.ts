@@ -1,4 +1,4 @@
-/** Choosing among a run's steps and attempts. */
+/** Helpers for choosing among a run's steps and attempts. */
 import type { Schemas } from "../../api/client.ts";
 
 export type Step = Schemas["Step"];
@@ -8,7 +8,10 @@ export type Attempt = Schemas["StepAttempt"];
 /** States of a step that has not ended. */
 const AHEAD = new Set(["pending", "queued", "running", "waiting"]);
 
-/** Attempts of a step itself, oldest first; of a step done for each item the one that gathers them. */
+/**
+ * The attempts of a step, oldest first. For a step that runs for each item, these are the attempts that gather the
+ * items.
+ */
 export const attemptsOf = (rows: Attempt[], step: string): Attempt[] =>
   rows.filter(({ step_id, index }) => step_id === step && index === null);
 
@@ -17,7 +20,7 @@ export const childrenOf = (rows: Attempt[], step: string): Attempt[] =>
 
 export const latestOf = (rows: Attempt[], step: string): Attempt | undefined => attemptsOf(rows, step).at(-1);
 
-/** Who or what does it, in a word or two. @param nameOf what an agent is called. */
+/** Who or what does the step, in a word or two. @param nameOf returns an agent's name. */
 export function whoDoes({ kind, agent_id, command }: StepPlan, nameOf: (agent: string) => string): string {
   if (kind === "approval") return "a person";
   if (kind !== "command") return agent_id ? nameOf(agent_id) : "";
@@ -25,7 +28,10 @@ export function whoDoes({ kind, agent_id, command }: StepPlan, nameOf: (agent: s
   return line === "" || line.includes("${{") ? "a command" : `$ ${line}`;
 }
 
-/** The step that a run's page opens at: what waits or failed, else what is at work or comes next, else the last that did something. */
+/**
+ * The step that a run's page opens with: one that waits or failed, else one that is active or next, else the last one
+ * that did something.
+ */
 export function openStep(steps: StepPlan[], run: Schemas["Run"]): string {
   const settled = new Set(steps.filter(({ status }) => !AHEAD.has(status)).map(({ id }) => id));
   const next = run.finished_at

@@ -1,4 +1,7 @@
-/** What a session says now, written into the page outside of React, once a frame; the page follows while it is at its end. */
+/**
+ * What a session is saying, written into the page once a frame, outside of React. A reader at the end of the page stays
+ * there.
+ */
 import { ArrowDown } from "lucide-react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Button } from "../../ui/button.tsx";
@@ -11,7 +14,7 @@ const isNearEnd = ({ scrollHeight, clientHeight, scrollTop }: Element) =>
   scrollHeight - clientHeight - scrollTop < NEAR_PX;
 const toEnd = (pane: Element) => pane.scrollTo({ top: pane.scrollHeight });
 
-/** @param last the text of the last message above, which may hold these words already. */
+/** @param last text of the last message above, which may already contain these words. */
 export function Tail({ session, last }: { session: string; last: string }) {
   const box = useRef<HTMLParagraphElement>(null);
   const above = useRef(last);
@@ -22,7 +25,7 @@ export function Tail({ session, last }: { session: string; last: string }) {
     let pending = "";
     let isWhole = false;
     let frame = 0;
-    // A page that was just opened follows the end; a reader who scrolls up stays where they are.
+    // A newly opened page follows the end; a reader who scrolls up is not moved.
     const pane = paneOf(box.current);
     let opened = pane.scrollTop === 0;
     const paint = () => {
@@ -39,7 +42,7 @@ export function Tail({ session, last }: { session: string; last: string }) {
     const soon = () => {
       frame ||= requestAnimationFrame(paint);
     };
-    // Before the page is painted: what became a message does not stand below it for a frame.
+    // Runs before the page is painted, so that text that has become a message is never shown twice.
     settle.current = () => {
       if (words !== above.current && !isWhole) return;
       cancelAnimationFrame(frame);
@@ -59,7 +62,7 @@ export function Tail({ session, last }: { session: string; last: string }) {
       },
     });
     const look = () => setAway(!isNearEnd(pane));
-    // That of a pane does not bubble.
+    // Capture the event, because the scroll event of a pane does not bubble.
     addEventListener("scroll", look, { passive: true, capture: true });
     return () => {
       stop();

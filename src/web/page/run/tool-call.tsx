@@ -1,4 +1,4 @@
-/** A tool call as one line: what, on what, how long, whether it went well. Opened, all of it. */
+/** A tool call on one line: which tool, on what, how long, and whether it succeeded. Opened, it shows everything. */
 import { Brain, ChevronRight, CircleAlert, LoaderCircle } from "lucide-react";
 import { type Schemas, siteUrl } from "../../api/client.ts";
 import { duration, plural } from "../../ui/format.ts";
@@ -7,7 +7,7 @@ import { CopyButton } from "../../ui/page.tsx";
 
 type Call = Schemas["TranscriptCall"];
 
-/** The input summarised on one line. */
+/** Summarizes the input on one line. */
 function gist(input: unknown): string {
   if (typeof input !== "object" || input === null) return String(input ?? "");
   const record = input as Record<string, unknown>;
@@ -19,9 +19,9 @@ function gist(input: unknown): string {
 
 interface Props {
   call: Call;
-  /** The session that it is of; with it there is a way to its whole output. */
+  /** Id of the call's session. With it, the call links to its complete output. */
   session?: string;
-  /** What the log was searched for. */
+  /** The text that the log was searched for. */
   searched?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What a session says and does, newest at the end. While it works, its text is appended as it arrives. */
+/** What a session says and does, newest last. While it is active, its text is appended as it arrives. */
 import { Search } from "lucide-react";
 import { useDeferredValue, useEffect, useState } from "react";
 import type { Schemas } from "../../api/client.ts";
@@ -19,10 +19,12 @@ export function Transcript({ session, live }: { session: string; live: boolean }
     path: { id: session },
     query: { limit: 50, ...(q ? { q } : {}) },
   });
-  // Its last words became messages at its end: nobody follows it any more who would ask for them.
+  // When the session has ended, load the transcript again: its last words became messages, and the tail that would ask
+  // for them is gone.
   useEffect(() => (live ? () => void refresh("/v1/sessions/{id}/transcript") : undefined), [live]);
   const messages = query.rows.toReversed();
-  // A search shows it as well, since it may hold what was searched for.
+  // The first message is what the agent was asked, and it is left out. A search keeps it, since it may contain the
+  // match.
   const asked = !q && messages[0]?.seq === 0 && messages[0].role === "user";
   const [hiding, setHiding] = useParam("hide");
   const hidden = new Set(hiding.split(",").filter(Boolean));
@@ -89,7 +91,7 @@ export function Transcript({ session, live }: { session: string; live: boolean }
   );
 }
 
-/** What the log can leave out. */
+/** The kinds of entries that can be hidden from the log. */
 const KINDS = [
   { id: "words", name: "Words" },
   { id: "thinking", name: "Thinking" },
@@ -97,7 +99,7 @@ const KINDS = [
   { id: "inputs", name: "Inputs" },
 ];
 
-/** Whether nothing of the message is left to show. */
+/** Whether everything in the message is hidden. */
 function isHidden({ role, text, thinking, calls }: Message, hidden: ReadonlySet<string>): boolean {
   if (role !== "assistant") return hidden.has("inputs");
   const left = [
@@ -112,7 +114,7 @@ interface RowProps {
   session: string;
   message: Message;
   hidden: ReadonlySet<string>;
-  /** What the log was searched for: calls that hold it are open. */
+  /** The text that the log was searched for: calls that contain it are open. */
   searched: string;
 }
 

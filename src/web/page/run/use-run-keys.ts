@@ -1,4 +1,7 @@
-/** Keys of a run: f follows the log, n the next problem, a what waits for an answer, . restart or cancel. */
+/**
+ * Keys of a run's page: f follows the log, n goes to the next problem, a to what waits for an answer, . restarts or
+ * cancels.
+ */
 import { useMemo, useRef } from "react";
 import { usePageKeys } from "../../keys/page-keys.ts";
 import { paneOf } from "./pane.ts";
@@ -6,13 +9,13 @@ import type { StepPlan } from "./steps.ts";
 
 const PROBLEMS = new Set(["failed", "waiting"]);
 
-/** The next step after the current one that failed or waits, around the end. */
+/** The next step after the current one that failed or waits; after the last step the search continues at the first. */
 function nextProblem(steps: StepPlan[], current: string): string | undefined {
   const at = steps.findIndex(({ id }) => id === current);
   return [...steps.slice(at + 1), ...steps.slice(0, at + 1)].find(({ status }) => PROBLEMS.has(status))?.id;
 }
 
-/** Brings a part of the page into sight and gives it the focus. */
+/** Scrolls to a part of the page and focuses it. */
 export const focusOn = (selector: string) => {
   const found = document.querySelector<HTMLElement>(`main ${selector}`);
   found?.scrollIntoView({ block: "center" });

@@ -1,15 +1,15 @@
-/** What a run leads to, from its state. */
+/** What can be done next with a run, depending on its state. */
 import { api, type Schemas } from "../../api/client.ts";
 import type { Work } from "../changes/review.ts";
 
 type Run = Schemas["Run"];
 
-/** Whether its work can be taken into a branch. */
+/** Whether the run's work can be merged into a branch. */
 export const isMergeable = (run: Run): boolean =>
   run.status === "succeeded" && run.project_id !== null && run.branch !== null;
 
 const ENDED = new Set(["succeeded", "failed", "cancelled"]);
-/** What of a run's row is of its changes. */
+/** A run as the work that a review needs. */
 export const workOfRun = ({ id, project_id, branch, task_description, status }: Run): Work => ({
   work_id: id,
   kind: "run",
@@ -19,10 +19,10 @@ export const workOfRun = ({ id, project_id, branch, task_description, status }: 
   at_work: !ENDED.has(status),
 });
 
-/** Files that the result names; the changes themselves have all. */
+/** How many files the result lists; the changes page has all. */
 const FILES = 12;
 
-/** The files that a run has changed, once it has succeeded: how many, and the first of them. */
+/** The files that a run has changed, once it has succeeded: their number and the first of them. */
 export const useChangedFiles = (run: Run) =>
   api.useQuery(
     "get",
@@ -32,8 +32,9 @@ export const useChangedFiles = (run: Run) =>
   );
 
 /**
- * The view that a run's page opens with: the result once it has succeeded, else its steps. A link to a step shows it.
- * @param tab of the address.
+ * The view that a run's page opens with: the result if the run has succeeded, else its steps. A link to a step opens
+ * the steps.
+ * @param tab the view named in the address.
  */
 export function viewOf(tab: string, step: string, status: Run["status"]): string {
   if (tab === "timeline") return "steps";

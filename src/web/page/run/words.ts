@@ -1,7 +1,7 @@
 /**
- * The words of a session that are in no message yet: those said before the page was opened, from the log of events, and
- * those that arrive. When a tool call begins or ends, what was said before it is in the transcript, which is fetched again;
- * only then its words are removed, so that none is lost and none is shown twice.
+ * The words of a session that are not part of a message yet: those said before the page was opened, from the event log,
+ * and those that arrive. When a tool call begins or ends, the words before it are in the transcript, which is then
+ * fetched again. The words are removed only after that, so that none is lost and none is shown twice.
  */
 import { client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
@@ -14,20 +14,20 @@ interface Piece {
 }
 
 interface WordsPort {
-  /** More words at the end. */
+  /** Adds words at the end. */
   append(text: string): void;
-  /** All the words, replacing what is shown. */
+  /** Replaces all words. */
   replace(text: string): void;
 }
 
 const WORDS = "agent_output";
-/** Events at which what was said before is in the transcript, or no longer counts. */
+/** After these events, earlier words are in the transcript or were withdrawn. */
 const BOUNDS = ["tool_call_start", "tool_call_end", "output_withdrawn", "session_ended"];
 const AFTER_CALL_MS = 250;
-/** Pages of the log that are read for a long reply: some minutes of it. */
+/** How many pages of the log are read for a long reply. They cover some minutes of it. */
 const PAGES = 20;
 
-/** Words since the last bound, oldest first, and the bound's id where there is one. */
+/** The words since the last of these events, oldest first, and that event's id; 0 if there is none. */
 async function wordsSoFar(session: string): Promise<{ pieces: Piece[]; bound: number }> {
   const pieces: Piece[] = [];
   let cursor: string | undefined;
@@ -50,7 +50,7 @@ async function wordsSoFar(session: string): Promise<{ pieces: Piece[]; bound: nu
 export function followWords(session: string, { append, replace }: WordsPort): () => void {
   let pieces: Piece[] = [];
   let bound = 0;
-  /** Up to this event the words are in the transcript that is shown. */
+  /** Words up to this event id are in the transcript that is shown. */
   let dropped = 0;
   let asking: ReturnType<typeof setTimeout> | undefined;
   let stopped = false;
@@ -86,18 +86,18 @@ export function followWords(session: string, { append, replace }: WordsPort): ()
     if (kind === "gap") return void load();
     if (session_id !== session) return;
     if (kind === WORDS) {
-      // The answer from the log may come before the stream's event.
+      // The log's answer may have contained this event already.
       if (id <= (pieces.at(-1)?.id ?? dropped)) return;
       pieces.push({ id, text: String(data["text"] ?? "") });
       append(String(data["text"] ?? ""));
     } else if (BOUNDS.includes(kind)) {
       bound = id;
-      // It broke off: the words come again, from the start.
+      // The reply broke off. The agent will say its words again from the start.
       if (kind === "output_withdrawn") dropTo(id);
       else askSoon();
     }
   };
-  // What is said between this page's questions and the stream's first event is in the log by then.
+  // Words that are said before the stream is open are in the log by then, so load them when it opens.
   let state = liveState.get();
   const look = () => {
     const before = state;

@@ -1,4 +1,7 @@
-/** A question to a person, with everything needed to answer it: what came before, what it cost, what either answer does. */
+/**
+ * A question to a person, with everything needed to answer it: what came before, what it cost, and the effect of each
+ * answer.
+ */
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useRef, useState } from "react";
 import { Link } from "wouter";
@@ -19,14 +22,14 @@ import { useMayDo } from "../projects/roles.ts";
 
 type Approval = Schemas["PendingApproval"];
 
-/** Characters; a longer message holds what the steps before it gave. */
+/** In characters. A longer message is assumed to contain the results of the earlier steps, so these start folded. */
 const SHORT = 200;
 
 interface Props {
   approval: Approval;
-  /** Without the run that asks: it is around the card. */
+  /** Omits the run that asks, because it is shown around the card. */
   bare?: boolean;
-  /** What there is to read scrolls within the card, so that the answers stay in sight. */
+  /** Makes the text scroll within the card, so that the answers stay in sight. */
   compact?: boolean;
 }
 
@@ -59,7 +62,7 @@ export function ApprovalCard({ approval, bare = false, compact = false }: Props)
           {
             label: `Approve or refuse: ${firstWords(message).slice(0, SHORT) || step_id}`,
             words: ["answer"],
-            // Nothing is approved unread: it leads to the buttons.
+            // The palette only leads to the buttons, so that nobody approves unread.
             act() {
               const button = card.current?.querySelector<HTMLElement>("[data-approve]");
               button?.scrollIntoView({ block: "center" });
@@ -71,7 +74,7 @@ export function ApprovalCard({ approval, bare = false, compact = false }: Props)
   );
   return (
     <article ref={card} className="rounded-lg border border-wait/40 bg-panel p-4" aria-label={`Approval ${step_id}`}>
-      {/* A region that scrolls takes keys. */}
+      {/* A scrolling region must be focusable, so that keys can scroll it. */}
       <div className={compact ? "max-h-44 overflow-y-auto pr-1" : ""} tabIndex={compact ? 0 : undefined}>
         {!bare && (
           <div className="mb-1 text-sm text-dim">
@@ -101,7 +104,7 @@ export function ApprovalCard({ approval, bare = false, compact = false }: Props)
           </details>
         ))}
       </div>
-      {/* In sight while a long question is read. */}
+      {/* The answers stay in sight while a long question is read. */}
       <div className="sticky bottom-0 -mx-4 -mb-4 rounded-b-lg bg-panel px-4 pt-2 pb-4">
         <div className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-1 text-sm">
           <dl className="contents">
@@ -171,7 +174,7 @@ export function ApprovalCard({ approval, bare = false, compact = false }: Props)
   );
 }
 
-/** A button, and below it what follows when it is pressed. */
+/** A button with its effect below it. */
 const Answer = ({ says, children }: { says: string; children: ReactNode }) => (
   <div>
     {children}
@@ -179,7 +182,7 @@ const Answer = ({ says, children }: { says: string; children: ReactNode }) => (
   </div>
 );
 
-/** In place of the answers, for viewers of the project. */
+/** Shown in place of the answers to viewers of the project. */
 export const ForContributors = () => (
   <p className="text-sm text-dim">Contributors of the project answer this. You are a viewer here.</p>
 );

@@ -1,10 +1,10 @@
-/** The budget that a run was given itself, to propose it for another run. */
+/** Finds the budget that a run was given itself, to propose it for another run. */
 
 /**
- * @param budget what the run may cost, USD: its own, or what it took from its pipeline.
- * @param preset what runs of the pipeline may cost where nothing else is said.
- * @param admin whether the asker may give more than the pipeline does, as the API decides.
- * @returns null where the pipeline decides.
+ * @param budget what the run may cost in USD: its own budget, or that of its pipeline.
+ * @param preset the pipeline's budget for a run, if it has one.
+ * @param admin whether the user may exceed the pipeline's budget; the API checks it as well.
+ * @returns null if the pipeline's budget applies.
  */
 export function ownBudget(
   budget: number | null | undefined,

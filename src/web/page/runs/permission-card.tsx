@@ -1,4 +1,4 @@
-/** Whether an agent may make a call: what it would do, whole, and the answers. */
+/** Asks whether an agent may make a call. It shows the complete call and the possible answers. */
 
 import { useState } from "react";
 import { Link } from "wouter";
@@ -20,13 +20,13 @@ type Lasts = NonNullable<Schemas["AnswerPermissionRequestBody"]["lasts"]>;
 
 const LASTS: readonly Lasts[] = ["once", "work", "agent"];
 
-/** Where the work is shown that waits for the answer. */
+/** Address of the work that waits for the answer. */
 export const workOf = ({ run_id, step_id, session_id, session_kind }: Request): string | undefined => {
   if (run_id !== null) return `/runs/${run_id}${step_id === null ? "" : `?step=${step_id}`}`;
   return session_kind === "chat" ? `/chat/${session_id}` : undefined;
 };
 
-/** @param props.bare without the work that asks: it is around the card. */
+/** @param props.bare omits the work that asks, because it is shown around the card. */
 export function PermissionCard({ request, bare = false }: { request: Request; bare?: boolean }) {
   const { agent_id, tool, subject, rules, about, deadline, requested_at } = request;
   const href = workOf(request);
@@ -53,7 +53,7 @@ export function PermissionCard({ request, bare = false }: { request: Request; ba
       </p>
       {subject !== "" && (
         <pre
-          // A region that scrolls takes keys.
+          // A scrolling region must be focusable, so that keys can scroll it.
           tabIndex={0}
           className="my-2 max-h-44 overflow-auto rounded-md bg-sunken p-2 font-mono text-sm break-words whitespace-pre-wrap"
         >
@@ -69,7 +69,7 @@ export function PermissionCard({ request, bare = false }: { request: Request; ba
   );
 }
 
-/** How long it holds, a comment, yes and no. */
+/** How long the answer applies, a comment, yes and no. */
 function Answers({ request: { id, agent_id, can_remember, run_id } }: { request: Request }) {
   const admin = useAdmin();
   const action = useChange("/v1/approvals", "/v1/permissions", "/v1/runs");

@@ -1,4 +1,4 @@
-/** How far a run is: a bar of its steps and the step it is at. */
+/** The progress of a run: a bar of its steps, and the current step. */
 import type { Schemas } from "../../api/client.ts";
 import { LocalTimes } from "../../ui/time.tsx";
 

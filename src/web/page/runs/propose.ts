@@ -1,4 +1,4 @@
-/** What the form of a new run proposes: where the last one worked, and the pipeline that was used there last. */
+/** What the form for a new run proposes: the project of the last run, and the pipeline that was used there last. */
 
 interface Run {
   pipeline_id: string;
@@ -6,22 +6,22 @@ interface Run {
   created_by: string | null;
 }
 
-/** What this browser chose last; empty where it has chosen nothing. */
+/** The last choices in this browser; empty if there are none. */
 export interface Choices {
-  /** Id of the project that the navigation leads into. */
+  /** Id of the project that the navigation is set to. */
   project: string;
-  /** Name of the project of the last run that was started here. */
+  /** Name of the project of the last run that was started in this browser. */
   runProject: string;
   pipeline: string;
 }
 
-/** A shipped pipeline that fits where nobody has started a run yet: a first run of seconds, or a change of a repository. */
+/** Proposed if no run was started yet: a pipeline that takes seconds, or for a repository one that changes code. */
 const FIRST = { folder: "hello", repository: "feature" };
 
 /**
- * The project that the navigation leads into, else of the last run that was started here, else of this person's newest
- * run on any device.
- * @param runs the newest, newest first.
+ * The project that the navigation is set to, else that of the last run started in this browser, else that of this
+ * person's newest run on any device.
+ * @param runs the newest runs, newest first.
  */
 export function proposeProject<Project extends { id: string; name: string }>(
   projects: readonly Project[],
@@ -36,9 +36,9 @@ export function proposeProject<Project extends { id: string; name: string }>(
 }
 
 /**
- * The pipeline of the newest run of the project that can still be started: this person's own, then anybody's. Without a project
- * the one that was chosen here last comes first.
- * @param runs the newest of the project, or of all without one, newest first.
+ * The pipeline of the project's newest run that can still be started: first of this person's runs, then of all. Without
+ * a project, the pipeline chosen last in this browser comes first.
+ * @param runs the newest runs of the project, or of all projects if there is none, newest first.
  */
 export function proposePipeline(
   valid: readonly string[],

@@ -1,11 +1,14 @@
-/** How the latest runs of a pipeline or project went, for the rows of lists. */
+/** How the latest runs of a pipeline or project went, for rows of lists. */
 import { useMemo } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { costText, plural, usd } from "../../ui/format.ts";
 
 type Sum = Schemas["RunSum"];
 
-/** @returns a function, the same while nothing changes: the sum of a key; undefined where it has had no run lately, or while that is not known. */
+/**
+ * @returns a function for the sums of a pipeline or project. It returns undefined if there was no run lately, or while
+ * that is unknown. It stays the same function while the data does not change.
+ */
 export function useRunSums(by: "pipeline" | "project"): (key: string) => Sum | undefined {
   const { data } = api.useQuery("get", "/v1/runs/sums", { params: { query: { by } } });
   return useMemo(() => {
@@ -16,7 +19,7 @@ export function useRunSums(by: "pipeline" | "project"): (key: string) => Sum | u
 
 const None = () => <span className="text-faint">–</span>;
 
-/** The share that succeeded of those that have succeeded or failed. */
+/** Of the runs that succeeded or failed, the share that succeeded. */
 export function Succeeded({ sum }: { sum: Sum | undefined }) {
   const ended = (sum?.succeeded ?? 0) + (sum?.failed ?? 0);
   if (!sum || ended === 0) return <None />;
@@ -27,7 +30,7 @@ export function Succeeded({ sum }: { sum: Sum | undefined }) {
   );
 }
 
-/** What a run that succeeds costs as a rule. */
+/** What a successful run usually costs. */
 export const UsualCost = ({ sum }: { sum: Sum | undefined }) =>
   sum && sum.usual_cost_usd !== null ? usd(sum.usual_cost_usd) : <None />;
 

@@ -1,4 +1,4 @@
-/** All runs: filters are in the address; several runs can be cancelled or restarted together. */
+/** All runs. Filters are in the address, and several runs can be cancelled or restarted together. */
 import { Play, RotateCw, Square } from "lucide-react";
 import { useCallback, useState } from "react";
 import { api, client, must } from "../../api/client.ts";
@@ -67,7 +67,7 @@ function SelectableRuns({ query }: { query: Listed<Run> }) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
-  // The same function each time, so that rows whose choice stays are not drawn again.
+  // Keep the same function, so that only rows whose selection changes render again.
   const toggle = useCallback(
     (key: string) =>
       setChosen((old) => (old.has(key) ? new Set([...old].filter((one) => one !== key)) : new Set([...old, key]))),
@@ -108,7 +108,8 @@ function SelectableRuns({ query }: { query: Listed<Run> }) {
         }}
       />
       {chosen.size > 0 && (
-        // Below the table, so that a row that is chosen moves no other, and at the window's edge until that is reached.
+        // The bar is below the table, so that selecting a row does not move others. It sticks to the window's lower
+        // edge.
         <section
           aria-label="Selected runs"
           className="page-bar sticky bottom-4 z-20 mt-4 flex w-fit items-center gap-2 rounded-lg border border-line-strong bg-panel px-3 py-2 shadow-xl max-sm:w-auto max-sm:flex-wrap"

@@ -1,4 +1,4 @@
-/** Filters of the list kept under a name, in the person's preferences: the same in every browser. */
+/** Named filters of the list. They are stored in the user's preferences, so they are the same in every browser. */
 
 import { Bookmark, X } from "lucide-react";
 import { useState } from "react";
@@ -12,14 +12,14 @@ import { ProblemNote } from "../../ui/problem-note.tsx";
 
 interface Saved {
   name: string;
-  /** As in the address. */
+  /** The query of the address. */
   query: string;
 }
 
 const NAME = "runs.filters";
 const PATH = "/v1/preferences";
 
-/** The stored filters, perhaps of another version: invalid ones are left out. */
+/** The stored filters. Another version may have written them, so invalid ones are left out. */
 function savedOf(value: unknown): Saved[] {
   const list: Partial<Saved>[] = Array.isArray(value) ? value : [];
   return list.flatMap((one) =>

@@ -1,8 +1,8 @@
 /**
- * Start a run: the pipeline, the task, what the pipeline asks for, where, with which model, for how much.
- * The address may hold `pipeline`, `task` and `project`, or with `again` the id of a run whose task, inputs, guidance
- * (with that of its restarts), model and own budget are proposed. A long task comes in the state of the navigation, so
- * that it is in no address, log or history of a proxy.
+ * Starts a run: pipeline, task, the pipeline's inputs, project, model and budget.
+ * The address may contain `pipeline`, `task` and `project`. With `again`, it contains the id of a run whose task,
+ * inputs, guidance (including that of its restarts), model and own budget are proposed. A long task comes in the
+ * navigation's state, so that it appears in no address, log or proxy history.
  */
 
 import { useState } from "react";
@@ -28,17 +28,17 @@ interface InputSpec {
   default?: string;
 }
 
-/** Plays a fixed transcript instead of asking anybody. */
+/** The model that plays a fixed transcript instead of calling a provider. */
 const SCRIPTED = "demo/scripted";
 
 const many = { params: { query: { limit: 200 } } };
-/** Runs that are looked at for what to propose. */
+/** How many runs are looked at to find a proposal. */
 const NEWEST = 20;
 
-/** A longer value of an input gets a field of several lines, as one with line breaks does. */
+/** An input whose value is longer than this, or has line breaks, gets a field of several lines. */
 const ONE_LINE = 80;
 
-/** What the fields hold at first. */
+/** Initial values of the fields. */
 interface Given {
   pipeline: string | null;
   task: string | null;
@@ -49,7 +49,7 @@ interface Given {
   budget?: number | null;
 }
 
-/** State of a navigation to this page. */
+/** The navigation state for this page. */
 export interface StartState {
   /** The task to propose. */
   task?: string;
@@ -78,7 +78,7 @@ export default function StartPage() {
   );
 }
 
-/** With what an earlier run has, or another task in its place. */
+/** Starts with the values of an earlier run; the navigation's state may replace its task. */
 function Again({ id }: { id: string }) {
   const proposed = useHistoryState<StartState | null>()?.task;
   const run = api.useQuery("get", "/v1/runs/{id}", { params: { path: { id } } });
@@ -101,7 +101,7 @@ function Again({ id }: { id: string }) {
   );
 }
 
-/** The newest runs; none where they cannot be read: a proposal is not worth an error. */
+/** The newest runs; empty if they cannot be read, since a proposal is not worth an error. */
 function useNewestRuns(project_id: string | undefined, enabled = true): Schemas["Run"][] | undefined {
   const query = { limit: NEWEST, ...(project_id === undefined ? {} : { project_id }) };
   const { data, error } = api.useQuery("get", "/v1/runs", { params: { query } }, { enabled });
@@ -140,11 +140,11 @@ interface ProposedProps {
   dry: boolean;
   pipelines: Pipeline[];
   projects: Schemas["Project"][];
-  /** Of all projects. */
+  /** The newest runs of all projects. */
   newest: Schemas["Run"][];
 }
 
-/** The form with a project and a pipeline. What it proposed at first stays, also when runs begin meanwhile. */
+/** The form with a proposed project and pipeline. The first proposal stays, even if runs are started meanwhile. */
 function Proposed({ given, dry, pipelines, projects, newest }: ProposedProps) {
   const ownId = useOwnId();
   const [choices] = useState<Choices>(() => ({
@@ -176,7 +176,7 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
   const pipeline = pipelines.find((one) => one.id === id);
   const inputs = Object.entries((pipeline?.inputs ?? {}) as Record<string, InputSpec>);
   const start = async ({ text, raw, number, filled }: Fields) => {
-    // Several lines as typed: the space before the first may mean something.
+    // A text of several lines is sent as typed, because the leading space may matter.
     const lines = (name: string) => raw(name).replaceAll("\r\n", "\n");
     const answer = (name: string) => (lines(name).trim().includes("\n") ? lines(name) : text(name));
     const answers = inputs
@@ -201,7 +201,7 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
     }
     navigate(`/runs/${run.id}`);
   };
-  /** What the run that is started again has. */
+  /** The input's value in the run that is started again. */
   const again = (name: string) => (id === given.pipeline ? given.inputs[name] : undefined);
   const inputField = ([name, { description, required, default: preset }]: [string, InputSpec]) => {
     const value = again(name) ?? preset ?? "";

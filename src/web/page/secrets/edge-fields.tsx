@@ -1,4 +1,4 @@
-/** Hosts to whose requests a secret is added by the server, so that no sandbox has it. */
+/** Fields for the hosts to whose requests the server adds a secret, so that no sandbox contains it. */
 import type { Schemas } from "../../api/client.ts";
 import { InputField } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
@@ -27,7 +27,7 @@ export function EdgeFields({ edge }: { edge: Edge | null }) {
   );
 }
 
-/** @param before keeps methods and path, which the form does not show. */
+/** @param before the previous value, whose methods and path are kept because the form does not show them. */
 export function edgeIn({ text, entries }: Fields, before: Edge | null = null): Edge | null {
   const hosts = entries("edge_hosts");
   if (hosts.length === 0) return null;

@@ -1,4 +1,4 @@
-/** Secrets: sealed values that agents get as environment variables while they work. Values are never shown. */
+/** Secrets: encrypted values that agents receive as environment variables while they work. Values are never shown. */
 
 import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";

@@ -1,4 +1,6 @@
-/** Settings of the instance, by what they are about. Each group is saved by itself: a change of another one is no conflict. */
+/**
+ * The instance's settings, by topic. Each group is saved separately, so that a change of another group is no conflict.
+ */
 
 import { api, client, type Schemas } from "../../api/client.ts";
 import { changePart, ifMatch, type Tagged, useTagged, versionOf } from "../../api/tagged.ts";
@@ -16,7 +18,7 @@ interface Row {
   name: string;
   label: string;
   hint?: string;
-  /** What an empty field means, in it. */
+  /** Text shown in the empty field: what leaving it empty means. */
   empty?: string;
   kind: "number" | "text" | "model" | "models" | "check" | "network";
   step?: string;
@@ -241,7 +243,7 @@ function GroupForm({ group, tagged }: { group: Group; tagged: Tagged<Settings> }
       <p className="mb-4 text-dim">{group.about}</p>
       <EditForm
         tagged={{ value: tagged.value, etag: versionOf(values) }}
-        // What may be spent is on the pages of usage and Home as well.
+        // Budgets are also shown on the usage page and on Home.
         changes={["/v1/settings", "/v1/usage"]}
         what={`the settings “${group.title}”`}
         draft={`settings/${group.id}`}

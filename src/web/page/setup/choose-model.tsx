@@ -1,4 +1,4 @@
-/** The second step: a provider's key, tested before it is kept, or Ollama, which needs none. */
+/** The second set-up step: a provider's key, tested before it is stored, or Ollama, which needs no key. */
 import { type ReactNode, useRef, useState } from "react";
 import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
@@ -66,7 +66,7 @@ function Provided({ ready, children }: { ready: boolean; children: ReactNode }) 
   );
 }
 
-/** Where Ollama answers on this machine, one press makes it the default. */
+/** If Ollama answers on this machine, one click makes it the default. */
 function Ollama({ chosen }: { chosen: boolean }) {
   const action = useChange();
   const params = { path: { id: OLLAMA } };
@@ -106,7 +106,7 @@ function ProviderKey({ providers }: { providers: Provider[] }) {
   );
 }
 
-/** Tests what is typed; what works is stored with the model chosen next. */
+/** Tests the typed key or address. If it works, it is stored together with the model that is chosen next. */
 function KeyForm({ provider }: { provider: Provider }) {
   const { id, base_url, docs_url, name } = provider;
   const form = useRef<HTMLFormElement>(null);
@@ -128,7 +128,7 @@ function KeyForm({ provider }: { provider: Provider }) {
       setTested(await must(client.POST("/v1/settings/providers/{id}/test", { params: { path: { id } }, body })));
     });
   const save = (model: string) => action.run(() => keep(id, { ...typed(), enabled: true, default: model || null }));
-  // It runs on a machine of one's own, where the address is what matters.
+  // Ollama runs on the user's own machine, so its address matters.
   const own = id === OLLAMA;
   const address = (
     <Field
@@ -203,7 +203,7 @@ function KeepModel({ provider, name, models, action, onKeep }: KeepProps) {
             <Select
               value={model}
               onChange={(event) => {
-                // The form drops its test result when a field changes; this field is not part of the test.
+                // The form drops its test result when a field changes, but this field is not part of the test.
                 event.stopPropagation();
                 setModel(event.target.value);
               }}

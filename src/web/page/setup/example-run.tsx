@@ -1,4 +1,4 @@
-/** The third step: the example, started here and watched to its end. */
+/** The third set-up step: starts the example run and shows it to its end. */
 
 import { useState } from "react";
 import { Link } from "wouter";

@@ -1,10 +1,10 @@
-/** Whether agents that choose no model ask a real one. Administrators alone may know the providers. */
+/** Whether agents without a model of their own use a real one. Only administrators may know the providers. */
 import { api, type Schemas } from "../../api/client.ts";
 import { useAdmin } from "../../session/session.tsx";
 
 type Provider = Schemas["Provider"];
 
-/** The provider of the server's default model; the scripted one does not count. */
+/** Whether this is the provider of the server's default model. The scripted provider does not count. */
 export const inUse = ({ configured, enabled, kind, default: model }: Provider): boolean =>
   configured && enabled && kind !== "scripted" && model !== null;
 

@@ -1,4 +1,4 @@
-/** Set-up in three steps: an administrator, a model, a first run. The last two can be left out. */
+/** The set-up in three steps: an administrator, a model, a first run. The last two can be skipped. */
 import { CircleCheck, CircleDashed } from "lucide-react";
 import type { ReactNode } from "react";
 import { api } from "../../api/client.ts";

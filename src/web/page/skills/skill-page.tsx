@@ -138,7 +138,7 @@ const SkillFields = ({ skill: { description, tags, content } }: { skill: Skill }
   </>
 );
 
-/** Its owner and administrators confirm it, when they have read it. */
+/** Lets the skill's owner or an administrator confirm the skill after reading it. */
 function ConfirmSkill({ skill, params }: { skill: Skill; params: Params }) {
   const action = useChange("/v1/skills", "/v1/agents");
   const confirm = () =>

@@ -1,4 +1,4 @@
-/** Skills: instructions that agents load when they fit. */
+/** Skills: instructions that agents load when a task calls for them. */
 
 import { Plus } from "lucide-react";
 import { useState } from "react";

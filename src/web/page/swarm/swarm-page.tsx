@@ -1,4 +1,4 @@
-/** One swarm: its tasks as a graph and as a list, and what each was asked, did and gave. */
+/** One swarm: its tasks as a graph and as a list, with what each was asked, did and returned. */
 
 import { RotateCw, Square } from "lucide-react";
 import { useState } from "react";
@@ -33,7 +33,7 @@ export default function SwarmPage() {
   const { id = "" } = useParams<{ id: string }>();
   const params = { path: { id } };
   const swarm = api.useQuery("get", "/v1/swarm/{id}", { params });
-  // A swarm has at most 50 tasks: one page holds them.
+  // A swarm has at most 50 tasks, so one page has all of them.
   const tasks = usePages("/v1/swarm/{id}/tasks", { ...params, query: { limit: 200 } });
   return (
     <Await query={swarm} page="Swarm">

@@ -1,4 +1,4 @@
-/** A swarm is written as its file: the same that `skep swarm run` takes. */
+/** Starts a swarm from its file, in the format of `skep swarm run`. */
 import { Suspense, useState } from "react";
 import { useLocation } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-/** A swarm's plan as text: to send, to draw, and made from a past swarm. */
+/** A swarm's plan as text: parsed for sending and drawing, and written from a past swarm. */
 import { parse, stringify } from "yaml";
 import type { Schemas } from "../../api/client.ts";
 import type { RowOf } from "../../api/queries.ts";
@@ -17,7 +17,7 @@ tasks:
     depends_on: [survey]
 `;
 
-/** The plan of a past swarm, to change and start again. */
+/** The plan of a past swarm, to be changed and started again. */
 export function planText(swarm: Swarm, tasks: readonly SwarmTask[]): string {
   const { agent_id, max_concurrent, on_failure, budget_usd, project_id } = swarm;
   const given = <T>(name: string, value: T | null) => (value === null ? {} : { [name]: value });
@@ -38,7 +38,7 @@ export function planText(swarm: Swarm, tasks: readonly SwarmTask[]): string {
   });
 }
 
-/** A text as the API's body. @throws Error that says where the text cannot be parsed. */
+/** Parses a text into the API's request body. @throws Error that says where the text is invalid. */
 export function planOf(text: string): unknown {
   try {
     return parse(text);
@@ -47,7 +47,7 @@ export function planOf(text: string): unknown {
   }
 }
 
-/** Tasks as the graph of a run draws steps. */
+/** Converts tasks into steps, which the run graph can draw. */
 export const stepsOf = (tasks: readonly SwarmTask[]): StepPlan[] =>
   tasks.map(({ key, title, agent_id, status, depends_on }) => ({
     id: key,

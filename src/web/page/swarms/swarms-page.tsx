@@ -1,4 +1,4 @@
-/** Swarms: pieces of work in several tasks, done side by side. */
+/** Swarms: work split into several tasks that run in parallel. */
 
 import { Network } from "lucide-react";
 import { usePages } from "../../api/queries.ts";

@@ -1,4 +1,4 @@
-/** Who did what: log-ins, and what changed rights, secrets or settings. */
+/** The audit log: log-ins and changes of rights, secrets and settings, with who made them. */
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { List } from "../../kit/list.tsx";
@@ -23,7 +23,7 @@ const COLUMNS: Column<Entry>[] = [
   { title: "When", align: "right", cell: ({ at }) => <Ago at={at} /> },
 ];
 
-/** The actor and the subject are called what they are called now. */
+/** One entry as a sentence. Actor and subject appear under their current names. */
 function Sentence({ entry }: { entry: Entry }) {
   const { actor, actor_name, subject, subject_name, data } = entry;
   const [before, behind] = sentenceOf(entry);

@@ -1,8 +1,8 @@
-/** The audit log as sentences: who did what to which thing. */
+/** Words the audit log's entries as sentences: who did what to which object. */
 
 import { plural } from "../../ui/format.ts";
 
-/** `{it}` is the thing, by name. Without it the sentence is about who did it alone. */
+/** `{it}` is replaced by the object's name. A sentence without `{it}` mentions only the actor. */
 const SENTENCES: Record<string, string> = {
   "login.succeeded": "logged in",
   "login.failed": "failed to log in",
@@ -105,13 +105,13 @@ const text = (value: unknown): string => (typeof value === "string" ? value : ""
 const listed = (value: unknown): string =>
   Array.isArray(value) ? value.filter((one) => typeof one === "string").join(", ") : "";
 
-/** What stands before and behind the thing's name; a behind of null: the thing is not in the sentence. */
+/** The text before and after the object's name. A null after it means that the sentence does not mention the object. */
 export function sentenceOf({ action, data }: Entry): [before: string, behind: string | null] {
   if (action === "run.approval") {
     const verb = data["approved"] === false ? "refused" : "approved";
     return [`${verb} step ${text(data["step_name"]) || text(data["step_id"])} of the run `, ""];
   }
-  // An agent that began its work: how many it had.
+  // An agent began its work: say whether it was given any.
   if (action === "secret.env_read" || action === "cookies.read")
     return [
       `was given ${listed(data["names"]) === "" ? "no " : ""}${action === "cookies.read" ? "cookies" : "secrets"}`,
@@ -120,7 +120,7 @@ export function sentenceOf({ action, data }: Entry): [before: string, behind: st
   if (action === "permission.answer")
     return [`${data["allow"] === false ? "refused" : "allowed"} a call of ${text(data["tool"])}`, null];
   const sentence = SENTENCES[action];
-  // A kind that is newer than this page: its own words.
+  // A kind of entry that this page does not know yet: use its own words.
   if (sentence === undefined) return [`${action.replaceAll(/[._]/g, " ")}: `, ""];
   const [before = "", behind] = sentence.split("{it}");
   return [before, behind ?? null];
@@ -132,7 +132,9 @@ const counted = (value: unknown, what: string): string =>
 /** Names of fields as words: `limits.max_turns` is "limits: max turns". */
 const wordsOf = (fields: string): string => fields.replaceAll(".", ": ").replaceAll("_", " ");
 
-/** The rest that is known: to whom, which parts, into what; empty for none. @param nameOf what an agent is called. */
+/**
+ * Further details: for whom, which parts, into what; empty if there are none. @param nameOf returns an agent's name.
+ */
 export function detailOf({ action, data }: Entry, nameOf: (id: string) => string): string {
   if (action === "secret.env_read" || action === "cookies.read") return listed(data["names"]);
   const to = text(data["agent_id"]) || text(data["agent"]);
@@ -152,7 +154,7 @@ export function detailOf({ action, data }: Entry, nameOf: (id: string) => string
     .join(" · ");
 }
 
-/** Every kind that has a sentence, for the filter. */
+/** Groups of entries for the filter. */
 export const GROUPS: { value: string; label: string }[] = [
   { value: "", label: "Everything" },
   { value: "login", label: "Log-ins" },

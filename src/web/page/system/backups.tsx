@@ -1,4 +1,4 @@
-/** Backups made by the server: making one, and those to download or delete. */
+/** The server's backups: make one, download or delete existing ones. */
 
 import { Archive, Download, Trash2 } from "lucide-react";
 import { useState } from "react";
@@ -91,7 +91,7 @@ export function Backups() {
   );
 }
 
-/** When the next is made by itself, and how the last went. */
+/** When the next scheduled backup is due, and how the last one went. */
 function Schedule() {
   const query = api.useQuery("get", "/v1/admin/backup-schedule");
   return (

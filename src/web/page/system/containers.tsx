@@ -1,4 +1,4 @@
-/** Containers of this instance, with their output as it comes; images to pull. */
+/** The containers of this instance with their live output, and images to pull. */
 
 import { Download } from "lucide-react";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-/** Who takes what on the disk, and what the settings for retention would remove. */
+/** Who uses how much disk space, and what the retention settings would remove. */
 import { HardDrive } from "lucide-react";
 import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
@@ -126,7 +126,7 @@ function Measured({ usage }: { usage: NonNullable<Schemas["DiskUsage"]> }) {
   );
 }
 
-/** What would go now. */
+/** What retention would remove now. */
 function Retention() {
   const query = api.useQuery("get", "/v1/admin/retention");
   return (

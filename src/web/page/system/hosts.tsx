@@ -1,4 +1,4 @@
-/** Container engines that agents work on, where there are several, and which of them get work. */
+/** The container engines that agents work on, if there are several, and which of them receive new work. */
 import { useState } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";

@@ -68,7 +68,7 @@ function Health() {
   );
 }
 
-/** Counts whose names in the API are other words than those of the pages. */
+/** Counts whose name in the API differs from the pages' words. */
 const COUNTED: Record<string, string> = { mcp_servers: "Tool servers", mcp_tools: "Tools of those" };
 
 /** Where agents work, and below it why. */
@@ -132,7 +132,7 @@ function Version() {
   );
 }
 
-/** An address that is broken before a slash where it is too long for its place, not in the midst of a word. */
+/** Lets an address break before slashes instead of within a word. */
 const Breakable = ({ path }: { path: string }) =>
   path.split(/(?=\/)/).map((part, at) => (
     <Fragment key={`${at.toString()}${part}`}>

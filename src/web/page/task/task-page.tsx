@@ -1,4 +1,4 @@
-/** One task: what is asked, what it depends on, who works on it, its runs and its history. */
+/** One task: its description, its dependencies, who works on it, its runs and its history. */
 
 import { Pencil, Play, Trash2 } from "lucide-react";
 import { useState } from "react";
@@ -106,7 +106,7 @@ function TaskView({ task, project }: { task: Task; project: Project }) {
   );
 }
 
-/** Whoever has read its words confirms them. */
+/** Lets a person who has read the task's text confirm it. */
 function ConfirmTask({ task, mayConfirm }: { task: Task; mayConfirm: boolean }) {
   const action = useChange("/v1/projects/{id}/tasks", "/v1/projects");
   const confirm = () =>
@@ -129,7 +129,7 @@ const TONES: Record<string, "ok" | "bad" | "wait" | "run"> = {
   in_progress: "run",
 };
 
-/** Buttons to the statuses it may have next; a rule that refuses says why and can be overridden. */
+/** Buttons for the statuses that may come next. If a rule refuses a move, it says why and can be overridden. */
 function MoveTo({ task }: { task: Task }) {
   const action = useChange("/v1/projects/{id}/tasks", "/v1/projects");
   const [target, setTarget] = useState("");

@@ -21,7 +21,7 @@ export function Grants({ server: { id, agents } }: { server: Server }) {
       <ProblemNote error={action.error} />
       <Await query={query}>
         {({ items }) => {
-          // Also those that no longer exist: they can be taken out.
+          // Includes agents that no longer exist, so that they can be removed.
           const ids = [...new Set([...items.map((one) => one.id), ...agents.filter((one) => one !== EVERY)])];
           const nameOf = (agent: string) => items.find((one) => one.id === agent)?.name ?? `${agent} (there is none)`;
           const toggle = (agent: string) =>

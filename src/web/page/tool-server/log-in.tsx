@@ -1,4 +1,7 @@
-/** Logging in to a tool server that requires it, on the page of its authorization server, which redirects back. */
+/**
+ * Logs in to a tool server that requires it. The log-in happens on the page of its authorization server, which
+ * redirects back.
+ */
 
 import { ExternalLink, LogOut } from "lucide-react";
 import { useState } from "react";

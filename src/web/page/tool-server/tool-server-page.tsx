@@ -1,4 +1,4 @@
-/** One tool server: its state, its tools with what was approved of them, its log. */
+/** One tool server: its state, its tools and which of them are approved, its log. */
 
 import { Check, Pencil, Power, Trash2 } from "lucide-react";
 import { useState } from "react";
@@ -110,7 +110,7 @@ function Tools({ server }: { server: Server }) {
     action.run(() => client.PATCH("/v1/mcp/{id}/tools", { params: { path: { id: server.id } }, body: {} }));
   const approve = (tools: Tool[]) =>
     action.run(async () => {
-      // With the hash of what is on the page: what has changed since then is not approved.
+      // Send the hashes of the tools on the page: a tool that has changed meanwhile is not approved.
       const body = { tools: tools.map(({ name, hash }) => ({ name, hash })) };
       await must(client.POST("/v1/mcp/{id}/approve", { params: { path: { id: server.id } }, body }));
     });

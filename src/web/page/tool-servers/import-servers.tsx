@@ -1,4 +1,7 @@
-/** Imports tool servers from a file of an editor or desktop program: pasted, dropped or chosen. Nothing is started. */
+/**
+ * Imports tool servers from the file of an editor or desktop program, which is pasted, dropped or chosen. Nothing is
+ * started.
+ */
 
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-/** The form that adds or changes a tool server. Values are shown masked; unchanged ones are kept. */
+/** The form for a new or existing tool server. Values are shown masked; unchanged ones are kept. */
 
 import { useState } from "react";
 import { client, must } from "../../api/client.ts";
@@ -10,7 +10,7 @@ import type { Fields } from "../../ui/form.tsx";
 export type Server = RowOf<"/v1/mcp">;
 type Transport = Server["transport"];
 
-/** `NAME=value` lines. */
+/** Parses `NAME=value` lines. */
 const valuesOf = (text: string): Record<string, string> =>
   Object.fromEntries(
     text
@@ -23,7 +23,7 @@ const linesOf = (values: Record<string, string>): string =>
     .map(([name, value]) => `${name}=${value}`)
     .join("\n");
 
-/** A client that was registered by hand; none where its id is left empty. */
+/** The OAuth client that was registered by hand; none if its id is empty. */
 const clientOf = (text: Fields["text"]): Server["oauth"] =>
   text("oauth_client_id")
     ? {
@@ -33,7 +33,7 @@ const clientOf = (text: Fields["text"]): Server["oauth"] =>
       }
     : null;
 
-/** How a program or a service is reached. */
+/** How the server is reached: as a local program or as a remote service. */
 function reachOf(local: boolean, { choice, text, raw, number }: Fields) {
   const values = valuesOf(raw("values"));
   const memoryMb = number("memory_mb");
@@ -49,7 +49,7 @@ function reachOf(local: boolean, { choice, text, raw, number }: Fields) {
 }
 
 interface Props {
-  /** The server to change; a new one without it. */
+  /** The server to change; undefined for a new one. */
   server: Server | undefined;
   onClose(): void;
   onSaved(server: Server): void;
@@ -150,7 +150,7 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
   );
 }
 
-/** Only for a service that does not let Skep register itself. */
+/** Needed only for a service that does not let Skep register itself. */
 function OAuthFields({ server }: ProgramProps) {
   const kept = server?.oauth;
   return (

@@ -1,4 +1,4 @@
-/** Budgets: what is spent of each, and, for administrators, where they are set. */
+/** Budgets: what is spent of each, and for administrators a link to where they are set. */
 import { api, type Schemas } from "../../api/client.ts";
 import { useAdmin } from "../../session/session.tsx";
 import { usd } from "../../ui/format.ts";
@@ -27,7 +27,7 @@ export function Budgets({ budgets }: { budgets: Schemas["Usage"]["budgets"] }) {
     { scope: "run", limit: run_usd },
     { scope: "agent_run", limit: agent_per_run_usd },
   ].flatMap(({ scope, limit }) => (limit == null ? [] : [{ scope, limit }]));
-  // An administrator's view is whole only with the settings; others see what the usage says.
+  // An administrator's view also needs the settings; others see what the usage contains.
   const isWhole = !admin || settings.data !== undefined;
   const isEmpty = budgets.length + each.length === 0;
   const link = admin && <MoreLink href="/settings?tab=budgets">Set budgets</MoreLink>;

@@ -1,4 +1,4 @@
-/** A list of the API as a file: the same address, asked for as CSV. */
+/** Downloads a list of the API as a file: the same address, requested as CSV. */
 import { again } from "../../api/again.ts";
 import { siteUrl } from "../../api/client.ts";
 

@@ -1,4 +1,4 @@
-/** How runs ended over what was spent, day by day; spend stacked by model, agent or project. */
+/** Run outcomes above spend, day by day. The spend is stacked by model, agent or project. */
 import { api, type Schemas } from "../../api/client.ts";
 import { useAgentNames } from "../../session/actor.tsx";
 import { type Bar, Legend, type Part, StackedBars } from "../../ui/chart/stacked-bars.tsx";
@@ -26,10 +26,10 @@ const OTHERS = "var(--series-9)";
 
 interface Props {
   period: { from: string; user_id?: string };
-  /** Hours instead of days: they have no parts. */
+  /** Shows hours instead of days; hours are not split into parts. */
   hourly: boolean;
   budgets: readonly Budget[];
-  /** What a day is expected to cost until the month's end; 0 draws no such days. */
+  /** Expected cost of each remaining day of the month; 0 draws no such days. */
   perDay: number;
   pick: Record<"day" | "model" | "agent", (value: string) => void>;
 }
@@ -168,7 +168,7 @@ function Days({ period, budgets, perDay, pick }: Omit<Props, "hourly">) {
   );
 }
 
-/** The days after the last until the month's end (UTC), each expected to cost the same. */
+/** The days from the last one to the month's end (UTC), each with the same expected cost. */
 function daysLeft(last: string | undefined, perDay: number): (Bar & { expected: true })[] {
   if (last === undefined || perDay <= 0) return [];
   const days: (Bar & { expected: true })[] = [];
@@ -180,7 +180,7 @@ function daysLeft(last: string | undefined, perDay: number): (Bar & { expected: 
   return days;
 }
 
-/** The budget of a day; that of a month in equal parts where there is none. */
+/** The daily budget; without one, the monthly budget divided by the days of the month. */
 function limitOf(budgets: readonly Budget[]): { value: number; name: string } | undefined {
   const daily = budgets.find(({ scope }) => scope.endsWith("_day") && !scope.startsWith("agent"));
   if (daily) return { value: daily.limit_usd, name: `Budget a day: ${usd(daily.limit_usd)}` };

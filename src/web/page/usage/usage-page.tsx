@@ -1,4 +1,4 @@
-/** What it cost: by day, model, agent; the budgets; the calls behind each figure. */
+/** What work cost: by day, model and agent; the budgets; the calls behind each figure. */
 
 import { Download } from "lucide-react";
 import { useMemo } from "react";
@@ -156,7 +156,7 @@ export default function UsagePage() {
 
 interface Share {
   name: string;
-  /** The key, where it is not the name. */
+  /** Text to show if it differs from the name. */
   label?: string;
   cost_usd: number;
   calls_without_price: number;
@@ -201,7 +201,7 @@ function Shares({ title, rows, onPick }: { title: string; rows: Share[]; onPick(
   );
 }
 
-/** What runs that ended have cost for each that succeeded. */
+/** The cost of all ended runs, divided by the number of those that succeeded. */
 function PerSuccess({ period }: { period: { from: string; user_id?: string } }) {
   const trend = api.useQuery("get", "/v1/usage/trend", { params: { query: period } });
   const { per_success_usd, succeeded, failed, calls_without_price } = trend.data?.runs ?? {};
@@ -243,7 +243,7 @@ interface CallFilters {
   from: string;
 }
 
-/** Parameters of the request. */
+/** The parameters of the request. */
 function queryOf({ model, agent, user, day, from }: CallFilters) {
   return {
     since: day || from,
@@ -258,7 +258,7 @@ type Chosen = "model" | "agent" | "user" | "day";
 
 interface CallsProps {
   filters: CallFilters;
-  /** The filters for people. */
+  /** The filters as people read them. */
   words: Record<Chosen, string>;
   agentName(id: string): string;
   clear: Record<Chosen, () => void>;

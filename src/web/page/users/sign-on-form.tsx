@@ -1,4 +1,4 @@
-/** One sign-on provider, added or changed, tried before it is kept. */
+/** A new or existing sign-on provider. It is tested before it is saved. */
 
 import { useRef, useState } from "react";
 import { client, must, type Schemas, siteUrl } from "../../api/client.ts";
@@ -98,7 +98,7 @@ interface PartProps {
   provider: Provider | undefined;
 }
 
-/** Where people are sent, and the client that Skep uses. */
+/** Where people are sent to sign on, and the client that Skep uses there. */
 function ClientFields({ provider }: PartProps) {
   const [slug, setSlug] = useState(provider?.slug ?? "");
   const [name, setName] = useState(provider?.name ?? "");

@@ -1,4 +1,4 @@
-/** Which groups of a provider are members of which projects, in the form of the provider. */
+/** Maps a provider's groups to memberships of projects, within the provider's form. */
 import { Plus, X } from "lucide-react";
 import { useState } from "react";
 import { api, type Schemas } from "../../api/client.ts";
@@ -9,12 +9,12 @@ import { ROLES, type Role } from "../projects/roles.ts";
 
 type GroupRole = Schemas["Oidc"]["group_roles"][number];
 
-/** Projects in a menu. */
+/** Most projects in the menu. */
 const MOST = 200;
-/** As many as the server takes. */
+/** Most rows that the server accepts. */
 const ROWS_MAX = 200;
 
-/** The rows as the form has them. */
+/** Reads the rows from the form. */
 export function groupRolesOf({ all }: Fields): GroupRole[] {
   const form = all();
   const column = (name: string) => form.getAll(name).map(String);
@@ -77,7 +77,8 @@ function GroupRow({ saved, at, remove }: { saved: GroupRole | undefined; at: num
         spellCheck={false}
         className="w-40! max-sm:w-full!"
       />
-      {/* A select takes its default when it is made: it is made again once the projects are there. */}
+      {/* A select takes its default only when it is created, so the key creates it anew once the projects are
+          known. */}
       <Select
         key={query.data ? "known" : "asked"}
         name="group_project"

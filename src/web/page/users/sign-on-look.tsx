@@ -7,7 +7,7 @@ import { SIGN_ON_ICONS, SignOnButton } from "../login/sign-on-button.tsx";
 
 type Look = Schemas["Oidc"]["button"];
 
-/** What the fields hold; what is left empty is left out. */
+/** The values of the fields. Empty fields are left out. */
 export function lookOf({ text }: Pick<Fields, "text">): Look {
   const [label, icon, color] = [text("label"), text("icon"), text("color")];
   return { ...(label ? { label } : {}), ...(icon ? { icon } : {}), ...(color ? { color } : {}) };

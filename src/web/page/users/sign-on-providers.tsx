@@ -1,4 +1,4 @@
-/** Sign-on providers (OpenID Connect): the company's log-in as a button. */
+/** Sign-on providers (OpenID Connect): buttons for the company's own log-in. */
 import { Plus } from "lucide-react";
 import { api, type Schemas } from "../../api/client.ts";
 import { List } from "../../kit/list.tsx";

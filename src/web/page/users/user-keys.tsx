@@ -1,4 +1,4 @@
-/** A user's API keys, for an administrator: seen, and revoked when one was lost. */
+/** A user's API keys, for an administrator, who can revoke one that was lost. */
 
 import { api, client } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";

@@ -130,11 +130,11 @@ function AddUser({ onClose }: { onClose(): void }) {
 
 interface Invited {
   email: string;
-  /** One was given; else a sign-on provider says who they are. */
+  /** Whether a password was set; otherwise the user signs on through a provider. */
   password: boolean;
 }
 
-/** What the new user needs to know. The password is not repeated: the administrator who set it knows it. */
+/** What the new user needs to know. The password is not repeated, because the administrator who set it knows it. */
 function Invitation({ email, password, onClose }: Invited & { onClose(): void }) {
   const text = [
     `Skep: ${new URL(siteUrl("/"), location.href).href}`,

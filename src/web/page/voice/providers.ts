@@ -1,4 +1,4 @@
-/** Speech services by their usual names. */
+/** Common names of speech services. */
 import type { Schemas } from "../../api/client.ts";
 
 export const PROVIDERS: [NonNullable<Schemas["TtsSettings"]["provider"]>, string][] = [

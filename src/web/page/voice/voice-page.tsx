@@ -1,4 +1,4 @@
-/** Speech of agents: its service, a text to try it, and what was spoken. */
+/** Speech of agents: the service, a text to try it, and what was spoken. */
 
 import { Play } from "lucide-react";
 import { type FormEvent, useEffect, useState } from "react";
@@ -107,7 +107,7 @@ interface VoicesProps {
   value: string | null;
 }
 
-/** Voices that the service lists; another can be typed, since not every service lists all. */
+/** Voices that the service lists. Another voice can be typed, because some services do not list all of theirs. */
 function Voices({ provider, value }: VoicesProps) {
   const local = LOCAL.has(provider ?? "");
   const page = { params: { query: { limit: 200 } } };

@@ -1,16 +1,16 @@
 /**
- * Bars by day, each made of parts, over one axis of values. A bar shows its values under the pointer, and at the arrow keys;
- * Enter or a click leads on.
+ * A bar chart by day. Each bar is stacked from parts on a common axis. Pointing at a bar or choosing it with the arrow
+ * keys shows its values; Enter or a click opens more.
  */
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 
 export interface Bar {
   key: string;
-  /** For people, such as a date. */
+  /** Name for people, such as a date. */
   title: string;
-  /** In the order of the parts; drawn from the axis upwards. */
+  /** In the order of the parts, stacked from the axis upwards. */
   values: readonly number[];
-  /** Not real yet: drawn as an outline. */
+  /** Whether the value is only expected; such a bar is drawn as an outline. */
   expected?: boolean;
 }
 
@@ -25,9 +25,9 @@ interface Props {
   bars: readonly Bar[];
   parts: readonly Part[];
   format(value: number): string;
-  /** What is said of a bar besides its parts. */
+  /** Further text about a bar, besides its parts. */
   about(bar: Bar): string;
-  /** A line across, such as a budget. */
+  /** A line across the chart, such as a budget. */
   limit?: { value: number; name: string } | undefined;
   height?: number;
   onPick?: ((bar: Bar) => void) | undefined;
@@ -40,7 +40,7 @@ const GAP = 0.25;
 
 const sumOf = ({ values }: Bar): number => values.reduce((sum, value) => sum + value, 0);
 
-/** Round steps of an axis from 0 to at least `most`. */
+/** Round axis marks from 0 to at least `most`. */
 function ticksOf(most: number): number[] {
   if (!(most > 0)) return [0, 1];
   const rough = most / 3;
@@ -60,7 +60,7 @@ export function StackedBars({ label, bars, parts, format, about, limit, height =
     watch.observe(box.current!);
     return () => watch.disconnect();
   }, []);
-  // The last bar that has something is the one that the keys begin at.
+  // The arrow keys start at the last bar that has a value.
   const first = bars.findLastIndex((bar) => !bar.expected && sumOf(bar) > 0);
   const active = Math.min(place ?? (first < 0 ? bars.length - 1 : first), bars.length - 1);
   const ticks = ticksOf(Math.max(limit?.value ?? 0, ...bars.map(sumOf)));
@@ -183,7 +183,7 @@ export function StackedBars({ label, bars, parts, format, about, limit, height =
   );
 }
 
-/** A bar for readers of the screen: all that the tip shows. */
+/** A bar as text for screen readers: all that the tooltip shows. */
 function wordsOf(bar: Bar, parts: readonly Part[], format: Props["format"], about: Props["about"]): string {
   const own = parts.flatMap(({ name }, at) => (bar.values[at] ? [`${name} ${format(bar.values[at])}`] : []));
   const more = [...(bar.expected ? ["expected"] : own.length > 1 ? own : []), about(bar)];
@@ -217,13 +217,13 @@ function Stack({ bar, parts, x, slot, y }: StackProps) {
     if (value <= 0) return null;
     const from = base;
     base += value;
-    // What was spent is seen, however little it is.
+    // Even a tiny amount is visible.
     const height = Math.max(from === 0 ? 1.5 : 0, y(from) - y(base));
     return <rect key={part.color} {...inner} y={y(from) - height} height={height} fill={part.color} />;
   });
 }
 
-/** Beside the pointer's bar, inside the chart. */
+/** The tooltip, beside the pointed-at bar and inside the chart. */
 function Tip({ x, width, children }: { x: number; width: number; children: ReactNode }) {
   const side = x > width / 2 ? { right: width - x + 10 } : { left: x + 10 };
   return (
@@ -237,7 +237,7 @@ function Tip({ x, width, children }: { x: number; width: number; children: React
   );
 }
 
-/** What the colors mean. */
+/** The meaning of the colors. */
 export function Legend({ parts, onPick }: { parts: readonly Part[]; onPick?: (at: number) => void }) {
   return (
     <ul className="mt-2 flex flex-wrap gap-x-4 gap-y-1 text-xs text-dim">

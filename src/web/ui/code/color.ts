@@ -1,23 +1,23 @@
 /**
- * Lines of code as pieces with a color each. Bounded: long lines and long texts stay plain, and the work is done in
- * slices, so that keys and scrolling come in between. The tokenizers see one line at a time.
+ * Splits lines of code into colored pieces. The work is bounded: long lines and long texts stay plain. It runs in
+ * slices, so that keys and scrolling are not blocked. The tokenizers see one line at a time.
  */
 import { StringStream } from "@codemirror/streamparser";
 import type { Language } from "./languages.ts";
 
 type Color = "keyword" | "string" | "comment" | "number" | "type" | "property";
-/** A piece of a line: from, to, color. In order, without overlaps; what is in none is plain. */
+/** A piece of a line: from, to, color. Pieces are in order and do not overlap; text outside of pieces is plain. */
 export type Piece = readonly [from: number, to: number, color: Color];
 
-/** Characters of a line, and tokens in it, from which on it is plain. */
+/** From this many characters or tokens on, the rest of a line stays plain. */
 const LINE_CHARACTERS = 1_000;
 const LINE_TOKENS = 500;
-/** Lines of one text that are colored. */
+/** How many lines of a text are colored. */
 const MOST_LINES = 4_000;
 const SLICE_MS = 8;
 const TAB = 4;
 
-/** By the first word of a tokenizer's style. */
+/** Colors by the first word of a tokenizer's style. */
 const COLORS: Record<string, Color> = {
   keyword: "keyword",
   operatorKeyword: "keyword",
@@ -63,7 +63,7 @@ function colorOf(style: string | null): Color | undefined {
   return COLORS[name];
 }
 
-/** The pieces of one line. `state` is changed: it is what the next line begins with. */
+/** The pieces of one line. `state` is modified, and the next line continues with it. */
 export function colorLine(language: Language, line: string, state: unknown): Piece[] {
   const text = line.slice(0, LINE_CHARACTERS);
   if (text === "") {
@@ -76,7 +76,7 @@ export function colorLine(language: Language, line: string, state: unknown): Pie
   for (let tokens = 0; !stream.eol() && tokens < LINE_TOKENS; tokens++) {
     stream.start = stream.pos;
     const color = colorOf(language.token(stream, state));
-    // A tokenizer may only change its state, but not for ever.
+    // A tokenizer may change only its state without consuming text, but not endlessly.
     if (stream.pos > stream.start) empty = 0;
     else if (++empty > 10) stream.next();
     const last = pieces.at(-1);
@@ -89,7 +89,10 @@ export function colorLine(language: Language, line: string, state: unknown): Pie
 
 const freeTurn = () => new Promise<void>((resolve) => setTimeout(resolve));
 
-/** @returns the pieces of each line; fewer lines than were given where there are too many. @throws what `signal` aborts with. */
+/**
+ * @returns the pieces of each line; fewer lines than given if there are too many. @throws the reason of `signal` if it
+ * aborts.
+ */
 export async function colorLines(
   language: Language,
   lines: readonly string[],

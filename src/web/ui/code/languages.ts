@@ -1,4 +1,4 @@
-/** Which language a file is in, by its name, and the tokenizer of it, loaded when it is first used. */
+/** Finds the language of a file by its name. The language's tokenizer is loaded on first use. */
 import type { StreamParser } from "@codemirror/streamparser";
 
 export type Language = StreamParser<unknown>;
@@ -45,7 +45,7 @@ const BY_ENDING = new Map(
   LANGUAGES.flatMap(([endings, load]) => endings.split(" ").map((one) => [one, load] as const)),
 );
 
-/** @returns what loads the language of a file; undefined for a file in none that is known. */
+/** @returns a function that loads the file's language; undefined for unknown languages. */
 export function languageOf(path: string): Load | undefined {
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
   return BY_ENDING.get(name.slice(name.lastIndexOf(".") + 1));

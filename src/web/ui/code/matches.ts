@@ -1,9 +1,12 @@
-/** What two sequences have in common, in order: the base of every comparison of texts. */
+/** A longest common subsequence of two sequences. All text comparisons are based on it. */
 
-/** Elements of the shorter one above which only the common beginning and end are found: the table grows with the square. */
+/**
+ * If the shorter sequence is longer than this, only the common beginning and end are found: the table grows
+ * quadratically.
+ */
 const MOST = 2_000;
 
-/** @returns the places of equal elements, in both, ascending: a longest common subsequence. */
+/** @returns the indexes of equal elements in both sequences, ascending: a longest common subsequence. */
 export function matchesOf(a: readonly string[], b: readonly string[], most = MOST): [inA: number, inB: number][] {
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;

@@ -1,4 +1,4 @@
-/** A line of code with its colors and its changed words. */
+/** A line of code with its colors and with marks on its changed words. */
 import { memo } from "react";
 import { visible } from "../visible.ts";
 import type { Piece } from "./color.ts";
@@ -7,13 +7,16 @@ import type { Range } from "./words.ts";
 interface Props {
   text: string;
   colors?: readonly Piece[] | undefined;
-  /** Marked as changed. */
+  /** Ranges that are marked as changed. */
   marks?: readonly Range[] | undefined;
-  /** Style of the marks. */
+  /** CSS class of the marks. */
   mark?: string;
 }
 
-/** Text that stands in no element of its own is made visible here: only that of elements is by itself. */
+/**
+ * Text outside of an element must be made visible here, because the JSX runtime does that only for children of
+ * elements.
+ */
 export const Pieces = memo(function Pieces({ text, colors = [], marks = [], mark = "" }: Props) {
   if (colors.length === 0 && marks.length === 0) return visible(text);
   const edges = new Set([0, text.length]);

@@ -1,18 +1,18 @@
-/** Which words of a line were changed, in a line and the one that took its place. */
+/** Finds the words that differ between a line and the line that replaced it. */
 import { matchesOf } from "./matches.ts";
 
-/** From, to: characters of the line. */
+/** Character offsets in the line: from, to. */
 export type Range = readonly [from: number, to: number];
 
-/** Longer lines are marked whole. */
+/** Longer lines are marked as a whole. */
 const LINE_CHARACTERS = 1_000;
 const MOST_WORDS = 300;
-/** Share of the longer line that must have stayed: else the lines have nothing to do with each other. */
+/** Share of the longer line that must be unchanged. Below it, the lines count as unrelated. */
 const ALIKE = 0.4;
 
 const wordsOf = (line: string): string[] => line.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
 
-/** @returns the ranges that differ in each; null where the lines are not alike, or too long. */
+/** @returns the ranges that differ in each line; null if the lines are unrelated or too long. */
 export function changedWords(before: string, after: string): { before: Range[]; after: Range[] } | null {
   if (before.length > LINE_CHARACTERS || after.length > LINE_CHARACTERS) return null;
   const [a, b] = [wordsOf(before), wordsOf(after)];
@@ -26,7 +26,7 @@ export function changedWords(before: string, after: string): { before: Range[]; 
   };
 }
 
-/** Where the words are that did not stay; a space between two of them belongs to them. */
+/** The ranges of the words that changed; a space between two of them is included. */
 function rangesWithout(words: readonly string[], kept: ReadonlySet<number>): Range[] {
   const ranges: [number, number][] = [];
   let at = 0;
