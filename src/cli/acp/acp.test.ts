@@ -109,6 +109,19 @@ describe("a session", () => {
     expect((await other.close()).code).toBe(0);
   });
 
+  test("the list of a project begins with its chats, however many newer ones other projects have", async () => {
+    const project = await server.request<{ id: string }>("POST", "/v1/projects", { body: { name: "bells" } });
+    const begin = (body: object) => server.request<{ id: string }>("POST", "/v1/chat/sessions", { body });
+    const { body } = await begin({ agent_id: "plain", project_id: project.body.id });
+    for (let i = 0; i < 51; i++) await begin({ agent_id: "plain" });
+    const args = ["--agent", "plain", "--project", "bells", "--url", server.url];
+    const editor = await openEditor({ args });
+    editors.push(editor);
+    const { sessions, nextCursor } = await editor.agent.request("session/list", {});
+    expect(sessions).toMatchObject([{ sessionId: body.id }]);
+    expect(nextCursor).toBeUndefined();
+  });
+
   test("takes files and pictures along, and another model from then on", async () => {
     const models = await createModelServer();
     models.answerBy(() => reply({ text: "Seen." }));

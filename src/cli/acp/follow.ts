@@ -70,7 +70,10 @@ async function skipLost(client: Client, { chatId, position }: FollowedTurn): Pro
   const { status, reply } = await client.call("GET", `${pathOf(chatId)}?limit=1`);
   position.at = reply.last_event_id;
   if (status === "ended") throw ended();
-  return status === "busy" ? undefined : { status: "succeeded" };
+  if (status === "busy") return undefined;
+  if (status !== "failed") return { status: "succeeded" };
+  const message = "The reply failed. The reason is no longer in the event log: see the chat in the dashboard.";
+  return { status, error: { code: "reply_failed", message } };
 }
 
 function endOf(data: SkepEvent["data"]): TurnEnd {

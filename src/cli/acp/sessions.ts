@@ -55,10 +55,16 @@ export function createEditorSessions(link: Link, { agent, project }: Chosen) {
   async function list({ cwd, cursor }: Acp.ListSessionsRequest): Promise<Acp.ListSessionsResponse> {
     return link.ask(async (server) => {
       const agent_id = agent === undefined ? undefined : (await findOne(server, agents, agent)).id;
-      const query = queryOf({ limit: String(PAGE), cursor: cursor || undefined, agent_id });
       const wanted = project === undefined ? undefined : (await findOne(server, projects, project)).id;
-      const { items, next_cursor } = await server.call("GET", `/v1/chat/sessions?${query}`);
-      const own = items.filter(({ project_id }) => wanted === undefined || project_id === wanted);
+      let next_cursor: string | null = cursor || null;
+      let own: ChatView[];
+      // Pages that hold only chats of other projects are passed over.
+      do {
+        const query = queryOf({ limit: String(PAGE), cursor: next_cursor ?? undefined, agent_id });
+        const page = await server.call("GET", `/v1/chat/sessions?${query}`);
+        own = page.items.filter(({ project_id }) => wanted === undefined || project_id === wanted);
+        next_cursor = page.next_cursor;
+      } while (own.length === 0 && next_cursor !== null);
       return {
         sessions: own.map(({ id, title, last_activity_at }) => ({
           // The server does not know the editor's folders, so any chat can be opened in any folder.
