@@ -26,7 +26,7 @@ export const hostRoutes = (hosts: Hosts) =>
       access: "admin",
       params: NamePath,
       answer: Host,
-      summary: "Drain a container engine: it gets no new work and ends the work that it has",
+      summary: "Drain a container engine: it gets no new work, and its current work runs to its end",
       description:
         "The host stays drained after restarts, until it is enabled. Work that shares files with work still on the host also goes there. The host is empty when its state is `drained`.",
       handler: ({ params, caller }) => hosts.drain(params.name, caller),
