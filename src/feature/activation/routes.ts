@@ -8,7 +8,7 @@ export function activationRoutes(activate: (caller: Caller) => void) {
     operation("activateInstance", "POST /v1/admin/activate", {
       access: "admin",
       answer: 204,
-      summary: "Let a restored or copied instance work: until then it starts nothing and sends nothing",
+      summary: "Activate a restored or copied instance, which starts and sends nothing until then",
       handler: ({ caller }) => activate(caller),
     }),
   ]);

@@ -12,7 +12,7 @@ import { ApiUsage, Container, PullImage as PullImageBody } from "./model.ts";
 import type { PullImage } from "./pull-image.ts";
 
 const IdPath = t.Object({ id: t.String({ maxLength: 128 }) });
-const Day = t.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "YYYY-MM-DD, UTC." });
+const Day = t.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "Day as YYYY-MM-DD, in UTC." });
 
 interface AdminRoutesDeps {
   apiUsage: ApiUsageCounts;
@@ -25,7 +25,7 @@ export function adminRoutes({ apiUsage, containers, pullImage }: AdminRoutesDeps
     operation("listContainers", "GET /v1/admin/containers", {
       access: "admin",
       ...pagesOf(Container),
-      summary: "Containers or Pods of this instance; of containers, with processor and memory use now",
+      summary: "List this instance's containers or Pods, with the current processor and memory use of containers",
       handler: async ({ query }) => pageOfArray(await containers.list(), pageOf(query), (container) => container.id),
     }),
     operation("getContainerLogs", "GET /v1/admin/containers/:id/logs", {
@@ -34,8 +34,8 @@ export function adminRoutes({ apiUsage, containers, pullImage }: AdminRoutesDeps
       query: t.Object({
         ...LogQuery,
       }),
-      summary: "A container's output (Server-Sent Events)",
-      description: "Frames `log` carry `{stream, text}`, one line each; `end` is the last.",
+      summary: "Stream a container's output (Server-Sent Events)",
+      description: "Each `log` frame carries one line as `{stream, text}`. The last frame is `end`.",
       documented: { responses: LOG_RESPONSES },
       handler: async ({ params, query, caller }) => {
         const { lines, stop } = await containers.logs(params.id, logPartOf(query));
@@ -61,7 +61,7 @@ export function adminRoutes({ apiUsage, containers, pullImage }: AdminRoutesDeps
         user: t.Optional(t.String({ maxLength: 100 })),
       }),
       answer: ApiUsage,
-      summary: "Requests by route, status, user and day",
+      summary: "Count API requests by route, status, user and day",
       handler: ({ query }) => apiUsage.report(query),
     }),
   ]);

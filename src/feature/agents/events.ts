@@ -6,7 +6,7 @@ export const agentChanged = defineEvent(
   "agent_changed",
   t.Object(
     { change: oneOf("created", "configured", "tools", "deleted") },
-    { description: "An agent was made, changed or deleted, or one of its tools was switched." },
+    { description: "An agent was created, changed or deleted, or one of its tools was switched on or off." },
   ),
   { stale: ["/v1/agents"] },
 );

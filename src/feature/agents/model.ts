@@ -8,23 +8,31 @@ import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { FileProblem } from "../skills/model.ts";
 
 export const AgentSettings = t.Object({
-  model: orNull(t.String({ description: "provider/model; null: the instance's default." })),
-  fallback: orNull(t.Array(t.String(), { description: "Asked instead of its model; null: as the settings say." })),
+  model: orNull(t.String({ description: "Model as `provider/model`; `null` for the instance's default model." })),
+  fallback: orNull(
+    t.Array(t.String(), {
+      description:
+        "Models to ask in this order when the agent's own model cannot answer; `null` for the models in the settings.",
+    }),
+  ),
   thinking_level: oneOf("off", "low", "medium", "high"),
   temperature: orNull(t.Number()),
   max_turns: t.Integer(),
   timeout_seconds: t.Integer(),
   max_attempts: t.Integer(),
-  tools: orNull(t.Array(t.String(), { description: "Null: every tool." })),
+  tools: orNull(t.Array(t.String(), { description: "Tools that the agent may use; `null` for all tools." })),
   permissions: PermissionRules,
   harness: t.Union([t.String(), t.Object({ acp: t.Array(t.String()), image: t.Optional(t.String()) })], {
-    description: "What drives the agent: `builtin`, the name of an external agent, or the command of one.",
+    description:
+      "What drives the agent: `builtin`, the name of an external agent, or an object with the command of one.",
   }),
   credentials: oneOf("gateway", "own"),
   image: orNull(t.String()),
   network: Network,
-  runtime: orNull(t.String({ description: "Container runtime; null: the engine's own." })),
-  host_labels: t.Array(t.String(), { description: "Labels that its host has to have, where there are several." }),
+  runtime: orNull(t.String({ description: "Container runtime; `null` for the container engine's default." })),
+  host_labels: t.Array(t.String(), {
+    description: "Labels that a host of `DOCKER_HOSTS` needs for the agent to work there; any host if empty.",
+  }),
   memory_mb: t.Integer(),
   cpus: t.Number(),
   budget_usd_per_run: orNull(t.Number()),
@@ -42,11 +50,13 @@ export const Agent = t.Object({
   role: orNull(t.String()),
   description: t.String(),
   model: orNull(t.String()),
-  tools: t.Array(t.String(), { description: "What it can use, overrides included." }),
+  tools: t.Array(t.String(), { description: "Tools that the agent can use, with the overrides applied." }),
   enabled: t.Boolean(),
   config: AgentSettings,
-  rules: t.Array(t.String(), { description: "Its permission rules as text, as questions to people name them." }),
-  skills: t.Array(t.String(), { description: "What it may load." }),
+  rules: t.Array(t.String(), {
+    description: "Permission rules of the agent as text, worded as in questions to people.",
+  }),
+  skills: t.Array(t.String(), { description: "Skills that the agent may load." }),
   counts: t.Object({ runs: t.Integer(), memories: t.Integer(), secrets: t.Integer() }),
   status: oneOf("idle", "working"),
   source_file: t.String(),
@@ -55,7 +65,10 @@ export const Agent = t.Object({
 });
 export type Agent = Static<typeof Agent>;
 
-export const AgentDetail = t.Object({ ...Agent.properties, prompt: t.String({ description: "System prompt." }) });
+export const AgentDetail = t.Object({
+  ...Agent.properties,
+  prompt: t.String({ description: "System prompt of the agent." }),
+});
 export type AgentDetail = Static<typeof AgentDetail>;
 
 const identity = {
@@ -99,14 +112,21 @@ export type ToolOverride = Static<typeof ToolOverride>;
 export const PermissionPreviewBody = t.Object({
   tool: t.String({ minLength: 1, maxLength: 128, description: "Name of the tool that is called." }),
   path: t.Optional(
-    t.String({ maxLength: LIMITS.textCharacters, description: "The file or folder, from the workspace." }),
+    t.String({
+      maxLength: LIMITS.textCharacters,
+      description: "File or folder that the tool would use, relative to the workspace.",
+    }),
   ),
-  command: t.Optional(t.String({ maxLength: LIMITS.textCharacters, description: "The line, of `bash`." })),
-  address: t.Optional(t.String({ maxLength: LIMITS.textCharacters, description: "The page, of `fetch_url`." })),
+  command: t.Optional(
+    t.String({ maxLength: LIMITS.textCharacters, description: "Command line, for the tool `bash`." }),
+  ),
+  address: t.Optional(
+    t.String({ maxLength: LIMITS.textCharacters, description: "Address of the page, for the tool `fetch_url`." }),
+  ),
   permissions: t.Optional(
     t.Array(PermissionRules.items, {
       maxItems: PermissionRules.maxItems!,
-      description: "Rules that are not saved yet; without it, those of the agent.",
+      description: "Rules to test instead of the agent's own, for example before you save them.",
     }),
   ),
 });
@@ -115,14 +135,19 @@ export type PermissionPreviewBody = Static<typeof PermissionPreviewBody>;
 export const PermissionPreview = t.Object(
   {
     effect: oneOf(...EFFECTS),
-    position: orNull(t.Integer({ description: "Of the rule that decides, from 1; null: no rule matches." })),
+    position: orNull(
+      t.Integer({ description: "Position of the rule that decides, counted from 1; `null` if no rule matches." }),
+    ),
     rule: orNull(t.String()),
-    asking: t.Array(t.String(), { description: "Every rule that asks: a remembered answer is to each of them." }),
+    asking: t.Array(t.String(), {
+      description: "Every rule that asks a person. A remembered answer applies to each of them.",
+    }),
     is_uncertain: t.Boolean({
-      description: "What the command does cannot be told from its text: an answer holds once.",
+      description:
+        "Whether the effect of the command cannot be determined from its text. An answer then holds only once.",
     }),
     has_tool: t.Boolean({ description: "Whether the agent has the tool now." }),
-    message: t.String({ description: "The same as a sentence." }),
+    message: t.String({ description: "The decision as a sentence." }),
   },
   { title: "PermissionPreview" },
 );

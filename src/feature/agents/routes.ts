@@ -23,7 +23,7 @@ export function agentRoutes(
     operation("listAgents", "GET /v1/agents", {
       access: "user",
       ...pagesOf(Agent),
-      summary: "List agents, by id",
+      summary: "List agents, sorted by id",
       handler: ({ query }) => agents.listInTurns(pageOf(query)),
     }),
     operation("createAgent", "POST /v1/agents", {
@@ -36,14 +36,14 @@ export function agentRoutes(
     operation("getAgent", "GET /v1/agents/:id", {
       access: "user",
       answer: AgentDetail,
-      summary: "One agent with its prompt",
+      summary: "Get an agent with its prompt",
       handler: ({ params, set }) => tagged(set, agents.get(params.id)),
     }),
     operation("updateAgentConfig", "PUT /v1/agents/:id/config", {
       access: "admin",
       body: bodies.change,
       answer: AgentDetail,
-      summary: "Change an agent's configuration; comments in its file stay",
+      summary: "Change an agent's configuration; comments in its file are kept",
       handler: ({ params, body, caller, request, set }) => {
         assertIfMatch(request, agents.version(params.id));
         return tagged(set, agents.configure(params.id, body, caller));
@@ -55,13 +55,13 @@ export function agentRoutes(
       strict: true,
       body: PermissionPreviewBody,
       answer: PermissionPreview,
-      summary: "What the agent's permission rules, or others, say of a call; nothing is changed",
+      summary: "Preview what permission rules decide about a tool call; nothing is changed",
       handler: ({ params, body }) => preview(params.id, body),
     }),
     operation("deleteAgent", "DELETE /v1/agents/:id", {
       access: "admin",
       answer: 204,
-      summary: "Delete an agent with its skills",
+      summary: "Delete an agent and its skills",
       handler: ({ params, caller, request }) => {
         assertIfMatch(request, agents.version(params.id));
         agents.remove(params.id, caller);

@@ -17,7 +17,7 @@ export function agentToolRoutes(agents: Pick<Agents, "exists">, overrides: ToolO
     operation("listAgentTools", "GET /v1/agent-tools/:agent_id", {
       access: "user",
       ...pagesOf(ToolOverride),
-      summary: "Tool overrides of an agent",
+      summary: "List an agent's tool overrides",
       handler: ({ params, query }) => overrides.list(known(params.agent_id), pageOf(query)),
     }),
     operation("updateAgentTool", "PUT /v1/agent-tools/:agent_id/:tool", {

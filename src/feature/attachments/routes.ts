@@ -27,9 +27,9 @@ export function attachmentRoutes(attachments: AttachmentService) {
       access: "user",
       scope: "runs",
       upload: true,
-      body: t.Object({ file: formFile({ description: "50 MiB at most." }) }),
+      body: t.Object({ file: formFile({ description: "File to upload; at most 50 MiB." }) }),
       answer: { 201: Attachment },
-      summary: "Upload a file; a message then names it",
+      summary: "Upload a file that messages can then refer to",
       handler: async ({ upload, caller, answer }) => {
         if (!upload) throw invalidField("/file", "A form with a file is needed");
         const kept = await attachments.keep(upload, caller);
@@ -39,16 +39,16 @@ export function attachmentRoutes(attachments: AttachmentService) {
     operation("getAttachment", "GET /v1/attachments/:id", {
       access: "user",
       answer: Attachment,
-      summary: "An uploaded file's metadata",
+      summary: "Get the metadata of an uploaded file",
       handler: ({ params, caller }) => attachments.get(params.id, caller),
     }),
     operation("getAttachmentContent", "GET /v1/attachments/:id/content", {
       access: "user",
-      summary: "Download a file, whole or a range of it",
+      summary: "Download a file or a byte range of it",
       documented: {
         responses: {
           200: describeFile("application/octet-stream", "The file's bytes."),
-          206: describeFile("application/octet-stream", "The range that was asked for."),
+          206: describeFile("application/octet-stream", "The requested range of bytes."),
         },
       },
       handler: ({ params, caller, request }) => {

@@ -17,17 +17,29 @@ const AuditRow = t.Object({
   at: Time,
   action: t.String(),
   actor: t.String(),
-  actor_name: orNull(t.String(), { description: "As it is called now; null where it has no name." }),
+  actor_name: orNull(t.String(), { description: "Current name of the actor; `null` if the actor has no name." }),
   subject: orNull(t.String()),
-  subject_name: orNull(t.String(), { description: "As for the actor." }),
+  subject_name: orNull(t.String(), {
+    description: "Current name of the subject; `null` if there is no subject or it has no name.",
+  }),
   address: orNull(t.String()),
   data: t.Record(t.String(), t.Unknown()),
 });
 const Filter = t.Object({
   ...PageQuery,
-  action: t.Optional(t.String({ maxLength: 100, description: "Exact, or a group: `login` means every `login.…`." })),
+  action: t.Optional(
+    t.String({
+      maxLength: 100,
+      description: "Exact action, or a group of actions: `login` also matches every `login.…`.",
+    }),
+  ),
   actor: t.Optional(t.String({ maxLength: 200 })),
-  since: t.Optional(t.String({ maxLength: 40, description: "RFC 3339, or epoch milliseconds." })),
+  since: t.Optional(
+    t.String({
+      maxLength: 40,
+      description: "Time of the oldest entry to return, in RFC 3339 or as epoch milliseconds.",
+    }),
+  ),
 });
 
 export function auditRoutes({ rows: rowsOf, statement }: Store) {
@@ -37,7 +49,7 @@ export function auditRoutes({ rows: rowsOf, statement }: Store) {
       access: "admin",
       query: Filter,
       answer: listOf(AuditRow),
-      summary: "Security events, newest first",
+      summary: "List security events, newest first",
       handler: ({ query }) => {
         const { action, actor } = query;
         const from = query.since === undefined ? undefined : momentOf(query.since);

@@ -25,7 +25,7 @@ export function apiKeyRoutes({ apiKeys, store }: { apiKeys: ApiKeys; store: Stor
       scope: "accounts",
       body: ApiKeyCreate,
       answer: { 201: ApiKey },
-      summary: "Create an API key; shown once",
+      summary: "Create an API key, which is shown only once",
       handler: ({ body, caller, answer }) =>
         answer.created(
           "/v1/auth/api-keys/:id",
@@ -38,21 +38,21 @@ export function apiKeyRoutes({ apiKeys, store }: { apiKeys: ApiKeys; store: Stor
       access: "user",
       credential: true,
       ...pagesOf(ApiKey),
-      summary: "My API keys",
+      summary: "List your API keys",
       handler: ({ query, caller }) => apiKeys.list(caller.userId ?? "", pageOf(query)),
     }),
     operation("getApiKey", "GET /v1/auth/api-keys/:id", {
       access: "user",
       credential: true,
       answer: ApiKey,
-      summary: "One of my API keys",
+      summary: "Get one of your API keys",
       handler: ({ params, caller }) => apiKeys.get(accountOf(caller), params.id),
     }),
     operation("deleteApiKey", "DELETE /v1/auth/api-keys/:id", {
       access: "user",
       scope: "accounts",
       answer: 204,
-      summary: "Revoke an API key",
+      summary: "Revoke one of your API keys",
       handler: ({ params, caller }) => apiKeys.remove(accountOf(caller), params.id, actorOf(caller), caller.address),
     }),
     operation("listUserApiKeys", "GET /v1/users/:id/api-keys", {
@@ -60,7 +60,7 @@ export function apiKeyRoutes({ apiKeys, store }: { apiKeys: ApiKeys; store: Stor
       credential: true,
       ...pagesOf(ApiKey),
       tag: "users",
-      summary: "A user's API keys; only administrators see those of others",
+      summary: "List a user's API keys; only administrators can see those of other users",
       handler: ({ params, query, caller }) => apiKeys.list(visibleUser(params.id, caller), pageOf(query)),
     }),
     operation("deleteUserApiKey", "DELETE /v1/users/:id/api-keys/:key_id", {

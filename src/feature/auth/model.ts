@@ -8,11 +8,11 @@ import { DisplayName, Email, GivenPassword, NewPassword, User } from "../users/m
 
 const Time = t.String({ format: "date-time" });
 const Token = t.String({ minLength: 1, maxLength: 256 });
-const Code = t.String({ pattern: "^[0-9]{6}$", description: "Six digits of the authenticator." });
+const Code = t.String({ pattern: "^[0-9]{6}$", description: "Six-digit code from the authenticator app." });
 
 /** Whether the client wants tokens, or a cookie that scripts cannot read. */
 export const SessionKind = t.Union([t.Literal("bearer"), t.Literal("cookie")], {
-  description: "`bearer` (default) answers tokens; `cookie` sets a session cookie and answers none.",
+  description: "`bearer` (default) returns tokens; `cookie` sets a session cookie and returns no tokens.",
 });
 export type SessionKind = Static<typeof SessionKind>;
 
@@ -41,7 +41,10 @@ export const LogoutBody = t.Optional(
   t.Object({
     refresh_token: t.Optional(Token),
     end_provider_session: t.Optional(
-      t.Boolean({ description: "Also answer the address that ends the session at the provider, when there is one." }),
+      t.Boolean({
+        description:
+          "Whether to also return the address that ends the session at the identity provider, if there is one.",
+      }),
     ),
   }),
 );
@@ -51,7 +54,7 @@ export const SignedIn = t.Object({
   access_token: t.Optional(t.String()),
   refresh_token: t.Optional(t.String()),
   token_type: t.Union([t.Literal("Bearer"), t.Literal("Cookie")]),
-  expires_in: t.Integer({ description: "Seconds until the access token, or the idle cookie, expires." }),
+  expires_in: t.Integer({ description: "Seconds until the access token, or an unused session cookie, expires." }),
   user: User,
 });
 export type SignedIn = Static<typeof SignedIn>;
@@ -108,7 +111,7 @@ const ScopeWord = t.Union(
 );
 const KeyKind = t.Union([t.Literal("key"), t.Literal("login")], {
   description:
-    "`key` (default) is valid until its end; `login` belongs to a log-in and ends when the password changes.",
+    "`key` (default) is valid until it expires; `login` belongs to a log-in and ends when the password changes.",
 });
 export const ApiKeyCreate = t.Object({
   name: t.String({ minLength: 1, maxLength: LIMITS.nameCharacters }),
@@ -122,11 +125,13 @@ export const ApiKey = t.Object({
   name: t.String(),
   kind: KeyKind,
   preview: t.String(),
-  scopes: t.Union([t.Array(t.String()), t.Null()], { description: "Null: everything its user may." }),
+  scopes: t.Union([t.Array(t.String()), t.Null()], {
+    description: "Scopes of the key; `null` if the key may do everything that its user may do.",
+  }),
   expires_at: t.Union([Time, t.Null()]),
   expired: t.Boolean(),
   last_used_at: t.Union([Time, t.Null()]),
   created_at: Time,
-  key: t.Optional(t.String({ description: "Shown once, in the answer to its creation." })),
+  key: t.Optional(t.String({ description: "The key itself, returned only when it is created." })),
 });
 export type ApiKey = Static<typeof ApiKey>;

@@ -90,7 +90,7 @@ function loginRoutes({ auth, site, providerLogout }: AuthRouteDeps) {
       limit: "login",
       body: SecondFactorBody,
       answer: SignedIn,
-      summary: "Log in, second step: a code, or a recovery code",
+      summary: "Complete a log-in with a two-factor code or a recovery code",
       handler: async ({ body, request, caller, set }) =>
         answered(set, await login.secondFactor(body, visitorOf(request, caller))),
     }),
@@ -99,7 +99,7 @@ function loginRoutes({ auth, site, providerLogout }: AuthRouteDeps) {
       limit: "refresh",
       body: RefreshBody,
       answer: SignedIn,
-      summary: "Exchange a refresh token, once, for new tokens",
+      summary: "Exchange a refresh token for new tokens; each refresh token works once",
       handler: ({ body, request, caller }) => sessions.refresh(body.refresh_token, visitorOf(request, caller)),
     }),
     operation("logout", "POST /v1/auth/logout", {
@@ -107,7 +107,7 @@ function loginRoutes({ auth, site, providerLogout }: AuthRouteDeps) {
       scope: "accounts",
       body: LogoutBody,
       answer: { 200: t.Object({ logout_url: t.String() }), 204: t.Void() },
-      summary: "Log out: end the session and its tokens",
+      summary: "Log out and end the session and its tokens",
       handler: async ({ body, request, caller, set }) => {
         const logout_url = await logout(caller, request, body ?? null);
         set.headers["Set-Cookie"] = sessionCookie("", 0);
@@ -150,14 +150,14 @@ function accountRoutes({ auth: { sessions, twoFactor }, store }: AuthRouteDeps) 
       access: "user",
       credential: true,
       answer: Me,
-      summary: "Who I am",
+      summary: "Get the current user and session",
       handler: ({ caller }) => me(caller),
     }),
     operation("enable2fa", "POST /v1/auth/2fa/enable", {
       access: "user",
       scope: "accounts",
       answer: TwoFactorSetup,
-      summary: "Begin two-factor verification: a secret to scan",
+      summary: "Start to set up two-factor verification and get a secret to scan",
       handler: ({ caller }) => twoFactor.enable(accountOf(caller)),
     }),
     operation("verify2fa", "POST /v1/auth/2fa/verify", {
@@ -165,7 +165,7 @@ function accountRoutes({ auth: { sessions, twoFactor }, store }: AuthRouteDeps) 
       scope: "accounts",
       body: TwoFactorVerify,
       answer: RecoveryCodes,
-      summary: "Switch two-factor verification on; answers recovery codes once",
+      summary: "Turn on two-factor verification and get recovery codes, which are shown only once",
       handler: ({ body, caller }) => twoFactor.verify(accountOf(caller), body.code, caller.address),
     }),
     operation("disable2fa", "POST /v1/auth/2fa/disable", {
@@ -173,21 +173,21 @@ function accountRoutes({ auth: { sessions, twoFactor }, store }: AuthRouteDeps) 
       scope: "accounts",
       body: TwoFactorDisable,
       answer: 204,
-      summary: "Switch two-factor verification off",
+      summary: "Turn off two-factor verification",
       handler: ({ body, caller }) => twoFactor.disable(accountOf(caller), body, caller.address),
     }),
     operation("listSessions", "GET /v1/auth/sessions", {
       access: "user",
       credential: true,
       answer: t.Object({ items: t.Array(AuthSession), next_cursor: t.Null() }),
-      summary: "My log-ins",
+      summary: "List your log-in sessions",
       handler: ({ caller }) => ({ items: sessions.list(caller.userId ?? "", caller.sessionId), next_cursor: null }),
     }),
     operation("deleteSession", "DELETE /v1/auth/sessions/:id", {
       access: "user",
       scope: "accounts",
       answer: 204,
-      summary: "End one of my log-ins",
+      summary: "End one of your log-in sessions",
       handler: ({ params, caller }) => sessions.revoke(accountOf(caller), params.id),
     }),
   ]);

@@ -3,14 +3,17 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { orNull, Time } from "../../core/schema.ts";
 
 export const Backup = t.Object({
-  id: t.String({ description: "Also the name of its file, with `.tar.gz`." }),
+  id: t.String({ description: "Id of the backup. With `.tar.gz`, it is also the name of the file." }),
   created_at: t.String({ format: "date-time" }),
-  bytes: t.Integer({ description: "Of the file." }),
-  scheduled: t.Boolean({ description: "Made by the schedule: `backup.keep_*` say how long it stays." }),
+  bytes: t.Integer({ description: "Size of the backup file in bytes." }),
+  scheduled: t.Boolean({
+    description:
+      "Whether the schedule made the backup. The settings `backup.keep_*` decide how long such backups are kept.",
+  }),
   left_out: orNull(
     t.Array(t.String(), {
       description:
-        "Paths in the data folder that it does not hold: links that lead away, files that agents closed; the first 100. Null: not known.",
+        "The first 100 paths in the data folder that the backup lacks: links that lead elsewhere, and files that agents made unreadable. `null` if unknown.",
     }),
   ),
 });
@@ -18,15 +21,17 @@ export type Backup = Static<typeof Backup>;
 
 export const BackupSchedule = t.Object(
   {
-    schedule: orNull(t.String({ description: "The setting `backup.schedule`; null: none is made by itself." })),
+    schedule: orNull(
+      t.String({ description: "Value of the setting `backup.schedule`; `null` if no backups are made automatically." }),
+    ),
     timezone: t.String(),
-    folder: t.String({ description: "Where they are written." }),
+    folder: t.String({ description: "Folder to which scheduled backups are written." }),
     next_at: orNull(Time),
     last_success_at: orNull(Time),
     error: orNull(t.Object({ at: Time, code: t.String(), message: t.String() }), {
-      description: "Why the last one failed; null once one has succeeded.",
+      description: "Error of the last scheduled backup that failed; `null` once a later one has succeeded.",
     }),
-    overdue: t.Boolean({ description: "One was due over an hour ago, and none has succeeded since." }),
+    overdue: t.Boolean({ description: "Whether a backup was due more than an hour ago and none has succeeded since." }),
   },
   { title: "BackupSchedule" },
 );

@@ -16,33 +16,33 @@ export function backupRoutes(backups: Backups, schedule: Pick<BackupClock, "stat
     operation("listBackups", "GET /v1/admin/backups", {
       access: "admin",
       ...pagesOf(Backup),
-      summary: "Backups that this server made, newest first",
+      summary: "List the backups that this server made, newest first",
       handler: ({ query }) => backups.list(pageOf(query)),
     }),
     operation("backups", "POST /v1/admin/backups", {
       access: "admin",
       answer: { 202: Job },
-      summary: "Make a backup, without the keys of its secrets, as a background job",
+      summary: "Make a backup, without the keys that open its secrets, as a background job",
       handler: ({ caller, answer }) => answer.accepted("/v1/jobs/:id", () => backups.start(caller)),
     }),
     operation("getBackupSchedule", "GET /v1/admin/backup-schedule", {
       access: "admin",
       answer: BackupSchedule,
-      summary: "When backups are made by themselves, and how the last went",
+      summary: "Get the backup schedule and the result of the last scheduled backup",
       handler: schedule.status,
     }),
     operation("getBackup", "GET /v1/admin/backups/:id", {
       access: "admin",
       params: BackupPath,
       answer: Backup,
-      summary: "One backup",
+      summary: "Get a backup",
       handler: ({ params }) => backups.get(params.id),
     }),
     operation("getBackupContent", "GET /v1/admin/backups/:id/content", {
       access: "admin",
       params: BackupPath,
       summary: "Download a backup, for `skep restore`",
-      documented: { responses: { 200: describeFile("application/gzip", "A gzipped tar.") } },
+      documented: { responses: { 200: describeFile("application/gzip", "The backup as a gzipped tar archive.") } },
       handler: ({ params, caller }) => answerArchive(Bun.file(backups.download(params.id, caller)), params.id),
     }),
     operation("deleteBackup", "DELETE /v1/admin/backups/:id", {

@@ -5,7 +5,9 @@ import { BUDGET_SCOPES } from "./scopes.ts";
 
 const budget = {
   scope: oneOf(...BUDGET_SCOPES),
-  subject: t.String({ description: "The run, agent or user; empty for the instance." }),
+  subject: t.String({
+    description: "Id of the session, run, agent or user whose budget it is; empty for the budget of the instance.",
+  }),
   limit_usd: t.Number(),
   spent_usd: t.Number(),
   resets_at: orNull(Time),
@@ -13,12 +15,12 @@ const budget = {
 
 export const budgetWarning = defineEvent(
   "budget_warning",
-  t.Object({ ...budget, percent: t.Number() }, { description: "A budget is used up to its warning mark." }),
+  t.Object({ ...budget, percent: t.Number() }, { description: "Spending has reached the warning mark of a budget." }),
   { stale: ["/v1/usage", "/v1/admin/notifications"] },
 );
 export const budgetExceeded = defineEvent(
   "budget_exceeded",
-  t.Object(budget, { description: "A model call that would pass a budget was not made." }),
+  t.Object(budget, { description: "A model call was not made because it would have exceeded a budget." }),
   { stale: ["/v1/usage", "/v1/admin/notifications"] },
 );
 

@@ -15,24 +15,26 @@ const Triggers = t.Array(Trigger, {
   maxItems: 3,
   uniqueItems: true,
   description:
-    "`waiting`: a run can only continue when a person answers. `ended`: it succeeded, failed or was cancelled.",
+    "Occasions for notifications. `waiting`: a run can continue only when a person answers. `ended`: a run succeeded, failed or was cancelled.",
 });
 
 export const NotificationChannel = t.Object({
   id: t.String(),
-  owner_id: orNull(t.String(), { description: "Null: the local administrator." }),
+  owner_id: orNull(t.String(), { description: "User who owns the channel; `null` for the local administrator." }),
   name: t.String(),
   kind: ChannelKind,
   whose: Whose,
   project_id: orNull(t.String()),
   on: Triggers,
-  target: t.String({ description: "Where it goes: the host of an address, or the mailbox." }),
+  target: t.String({ description: "Destination of the notifications: the host of the address, or the mailbox." }),
   messenger_id: orNull(t.String()),
-  linked_to: orNull(t.String({ description: "Name of the person whose chat it is; null until a chat is linked." })),
-  answers: t.Boolean({ description: "Whether messages have buttons that answer." }),
+  linked_to: orNull(
+    t.String({ description: "Name of the person whose chat is linked; `null` until a chat is linked." }),
+  ),
+  answers: t.Boolean({ description: "Whether messages have buttons with which you can answer." }),
   enabled: t.Boolean(),
   last_sent_at: orNull(Time),
-  last_error: orNull(t.String({ description: "Why the last attempt failed; null after one that did not." })),
+  last_error: orNull(t.String({ description: "Why the last notification was not sent; `null` if it was sent." })),
   created_at: Time,
   updated_at: Time,
 });
@@ -42,7 +44,7 @@ export type NotificationChannel = Static<typeof NotificationChannel>;
 export const LinkCode = t.Object(
   {
     code: t.String({
-      description: "Send `/link CODE` to the bot, in the chat that you want to be asked in. Used once.",
+      description: "One-time code. Send `/link CODE` to the bot in the chat in which you want to be asked.",
     }),
     expires_at: Time,
   },
@@ -53,7 +55,7 @@ export type LinkCode = Static<typeof LinkCode>;
 export const NotificationChannelMade = t.Object({
   ...NotificationChannel.properties,
   secret: t.Optional(
-    t.String({ description: "Key that webhooks are signed with, where it was made here. Shown once." }),
+    t.String({ description: "Key that signs webhooks, if the server generated it. Shown only once." }),
   ),
   link: t.Optional(LinkCode),
 });
@@ -64,7 +66,7 @@ const target = {
     t.String({
       maxLength: 2_048,
       description:
-        "Address of the webhook, of the ntfy topic (https://ntfy.sh/TOPIC), of the Gotify server, or of Apprise with its key (https://apprise.example.org/notify/KEY).",
+        "Address of the webhook, the ntfy topic (https://ntfy.sh/TOPIC), the Gotify server, or Apprise with its key (https://apprise.example.org/notify/KEY).",
     }),
   ),
   secret: t.Optional(
@@ -72,13 +74,13 @@ const target = {
       minLength: 24,
       maxLength: 200,
       pattern: "^[!-~]+$",
-      description: "Key to sign webhooks with; one is made where none is given. After `whsec_` it is base64.",
+      description: "Key that signs webhooks; generated if absent. If it starts with `whsec_`, the rest is base64.",
     }),
   ),
   to: t.Optional(
     t.String({
       maxLength: EMAIL_CHARACTERS,
-      description: "Mailbox; your account's own unless given. Others are for administrators.",
+      description: "Mailbox to send to; your account's own by default. Only administrators may name another one.",
     }),
   ),
 };
@@ -86,14 +88,14 @@ const BASE64 = "^[A-Za-z0-9_-]+$";
 const Answers = t.Optional(
   t.Boolean({
     description:
-      "ntfy: messages get buttons that answer. Whoever can read the topic can press them, and it needs `PUBLIC_URL`. Messengers always have them.",
+      "For ntfy: whether messages have buttons that answer. This needs `PUBLIC_URL`, and everyone who can read the topic can press the buttons. Messengers always have buttons.",
   }),
 );
 const Token = t.String({
   minLength: 1,
   maxLength: 500,
   pattern: "^[!-~]+$",
-  description: "Access token for ntfy; token of a Gotify application.",
+  description: "Access token for ntfy, or token of a Gotify application.",
 });
 
 export const NotificationChannelCreate = t.Object(
@@ -101,13 +103,25 @@ export const NotificationChannelCreate = t.Object(
     name: Name,
     kind: ChannelKind,
     whose: t.Optional(Whose),
-    project_id: t.Optional(t.String({ maxLength: 128, description: "Only of this project's runs." })),
+    project_id: t.Optional(
+      t.String({ maxLength: 128, description: "Project to whose runs the notifications are limited." }),
+    ),
     on: t.Optional(Triggers),
     ...target,
     token: t.Optional(Token),
-    p256dh: t.Optional(t.String({ maxLength: 200, pattern: BASE64, description: "Key of a browser's subscription." })),
-    auth: t.Optional(t.String({ maxLength: 200, pattern: BASE64, description: "Secret of a browser's subscription." })),
-    messenger_id: t.Optional(t.String({ maxLength: 128, description: "The messenger, for the kind `messenger`." })),
+    p256dh: t.Optional(
+      t.String({ maxLength: 200, pattern: BASE64, description: "Public key of a browser's push subscription." }),
+    ),
+    auth: t.Optional(
+      t.String({
+        maxLength: 200,
+        pattern: BASE64,
+        description: "Authentication secret of a browser's push subscription.",
+      }),
+    ),
+    messenger_id: t.Optional(
+      t.String({ maxLength: 128, description: "Messenger that sends the notifications, for the kind `messenger`." }),
+    ),
     answers: Answers,
     enabled: t.Optional(t.Boolean()),
   },
@@ -133,17 +147,19 @@ export type NotificationChannelUpdate = Static<typeof NotificationChannelUpdate>
 export const NotificationMessage = t.Object({
   title: t.String(),
   text: t.String(),
-  url: orNull(t.String({ description: "The run's page." })),
-  status: t.String({ description: "Of the run; `test` for a test." }),
+  url: orNull(t.String({ description: "Address of the run's page." })),
+  status: t.String({ description: "Status of the run; `test` for a test message." }),
   pipeline_id: orNull(t.String()),
   project_id: orNull(t.String()),
 });
 export type NotificationMessage = Static<typeof NotificationMessage>;
 
 export const NotificationDelivery = t.Object({
-  id: t.String({ description: "Also the webhook's `webhook-id`: the same for each attempt." }),
+  id: t.String({
+    description: "Id of the delivery. Webhooks also carry it as `webhook-id`, the same for each attempt.",
+  }),
   channel_id: t.String(),
-  event: t.String({ description: "Kind of the event, e.g. `run_failed`; `test` for a test." }),
+  event: t.String({ description: "Kind of the event, such as `run_failed`; `test` for a test message." }),
   run_id: orNull(t.String()),
   message: NotificationMessage,
   state: oneOf("queued", "sent", "failed", "cancelled"),
@@ -155,9 +171,13 @@ export const NotificationDelivery = t.Object({
 export type NotificationDelivery = Static<typeof NotificationDelivery>;
 
 export const PhoneAnswer = t.Object(
-  { token: t.String({ minLength: 1, maxLength: 200, description: "Of the button; it works once." }) },
+  { token: t.String({ minLength: 1, maxLength: 200, description: "Token of the button, which works only once." }) },
   { additionalProperties: false },
 );
-export const PhoneAnswerResult = t.Object({ outcome: t.String({ description: "What came of it, as a sentence." }) });
+export const PhoneAnswerResult = t.Object({
+  outcome: t.String({ description: "Result of the answer, as a sentence." }),
+});
 
-export const PushKey = t.Object({ public_key: t.String({ description: "`applicationServerKey` of a subscription." }) });
+export const PushKey = t.Object({
+  public_key: t.String({ description: "Value for `applicationServerKey` of a push subscription." }),
+});

@@ -26,15 +26,15 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries, answer
       access: "user",
       params: ChannelPath,
       ...pagesOf(NotificationDelivery),
-      summary: "What was sent to a channel, and what happened to it",
+      summary: "List a channel's notifications and what happened to each of them",
       handler: ({ params, query, caller }) => deliveries.list(params.id, pageOf(query), caller),
     }),
     operation("testNotificationChannel", "POST /v1/notification-channels/:id/test", {
       access: "user",
       params: ChannelPath,
       answer: NotificationDelivery,
-      summary: "Send a test now",
-      description: "One attempt; `state` and `error` say what happened to it.",
+      summary: "Send a test notification now",
+      description: "Makes one attempt. `state` and `error` of the answer say what happened to it.",
       handler: ({ params, caller, request }) => deliveries.test(params.id, caller, request.signal),
     }),
     operation("createNotificationChannelCode", "POST /v1/notification-channels/:id/code", {
@@ -42,8 +42,9 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries, answer
       params: ChannelPath,
       credential: true,
       answer: LinkCode,
-      summary: "A code that links a chat to a channel of a messenger",
-      description: "It works once, for a quarter of an hour. A chat that is linked stays until then.",
+      summary: "Create a code that links a chat to a messenger channel",
+      description:
+        "The code works once, within 15 minutes. A chat that is already linked stays linked until the new code is used.",
       handler: ({ params, caller }) => channels.newCode(params.id, caller),
     }),
     operation("answerFromPhone", "POST /v1/phone-answers", {
@@ -51,23 +52,23 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries, answer
       strict: true,
       body: PhoneAnswer,
       answer: PhoneAnswerResult,
-      summary: "What a button of an ntfy message does",
-      description: "The token is the credential: it answers one question in one way, once, until it expires.",
+      summary: "Answer a question with the button of an ntfy message",
+      description: "The token is the credential. It gives one fixed answer to one question, once, until it expires.",
       handler: ({ body }) => answers.answerTopic(body.token),
     }),
     operation("getPushKey", "GET /v1/push-key", {
       access: "user",
       credential: true,
       answer: PushKey,
-      summary: "The key with which browsers subscribe to Web Push",
-      description: "Give the subscription to `POST /v1/notification-channels` with the kind `push`.",
+      summary: "Get the public key with which browsers subscribe to Web Push",
+      description: "Pass the subscription to `POST /v1/notification-channels` with the kind `push`.",
       handler: () => ({ public_key: pushKey() }),
     }),
     operation("listNotificationChannels", "GET /v1/notification-channels", {
       access: "user",
       ...pagesOf(NotificationChannel),
-      summary: "Where you are notified of runs",
-      description: "Your own channels; administrators also see those for everyone's runs.",
+      summary: "List the channels that notify you about runs",
+      description: "Lists your own channels. Administrators also see the channels for everyone's runs.",
       handler: ({ query, caller }) => channels.list(pageOf(query), caller),
     }),
     operation("createNotificationChannel", "POST /v1/notification-channels", {
@@ -75,7 +76,8 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries, answer
       strict: true,
       body: NotificationChannelCreate,
       answer: { 201: NotificationChannelMade },
-      summary: "Be notified of runs by a messenger, ntfy, Gotify, Apprise, a webhook or mail",
+      summary:
+        "Create a channel that notifies you about runs: messenger, ntfy, Gotify, Apprise, Web Push, webhook or mail",
       handler: ({ body, caller, answer }) =>
         answer.created(
           "/v1/notification-channels/:id",
@@ -87,7 +89,7 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries, answer
       access: "user",
       params: ChannelPath,
       answer: NotificationChannel,
-      summary: "One notification channel",
+      summary: "Get a notification channel",
       handler: ({ params, caller }) => channels.get(params.id, caller),
     }),
     operation("updateNotificationChannel", "PUT /v1/notification-channels/:id", {
@@ -96,14 +98,14 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries, answer
       strict: true,
       body: NotificationChannelUpdate,
       answer: NotificationChannel,
-      summary: "Change a notification channel; fields that are left out stay",
+      summary: "Change a notification channel; absent fields keep their values",
       handler: ({ params, body, caller }) => channels.update(params.id, body, caller),
     }),
     operation("deleteNotificationChannel", "DELETE /v1/notification-channels/:id", {
       access: "user",
       params: ChannelPath,
       answer: 204,
-      summary: "Delete a notification channel and what was sent there",
+      summary: "Delete a notification channel and the record of its notifications",
       handler: ({ params, caller }) => channels.remove(params.id, caller),
     }),
   ]);

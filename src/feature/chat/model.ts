@@ -6,7 +6,7 @@ import { ProviderWait } from "../sessions/model.ts";
 import { CallsWithoutPrice } from "../usage/model.ts";
 
 const Text = t.String({ minLength: 1, maxLength: LIMITS.textCharacters });
-const Model = t.String({ minLength: 3, maxLength: LIMITS.nameCharacters, description: "`provider/model`." });
+const Model = t.String({ minLength: 3, maxLength: LIMITS.nameCharacters, description: "Model as `provider/model`." });
 const Title = t.String({ minLength: 1, maxLength: 200 });
 const Id = t.String({ maxLength: 64 });
 
@@ -15,13 +15,16 @@ export const ChatSession = t.Object({
   agent_id: t.String(),
   project_id: orNull(t.String()),
   branch: orNull(
-    t.String({ description: "Branch of the project that it works on, see /v1/changes; null: its files are its own." }),
+    t.String({
+      description:
+        "Branch of the project that the chat works on, see `/v1/changes`; `null` if the chat has files of its own.",
+    }),
   ),
   title: orNull(t.String()),
-  model: orNull(t.String({ description: "The model of the next reply, where it is known." })),
+  model: orNull(t.String({ description: "Model of the next reply, if it is known." })),
   status: oneOf("ready", "busy", "ended", "failed"),
   message_count: t.Integer(),
-  queued: t.Integer({ description: "Messages that wait for their turn." }),
+  queued: t.Integer({ description: "Number of messages that wait for their turn." }),
   cost_usd: t.Number(),
   calls_without_price: CallsWithoutPrice,
   tokens: t.Integer(),
@@ -29,7 +32,7 @@ export const ChatSession = t.Object({
     used: orNull(
       t.Integer({
         description:
-          "Tokens of the last request, by the provider's count; after a summary what is left of them, by ours. Null: not known before the next reply.",
+          "Tokens of the last request, as counted by the provider; after a summary, Skep's estimate of the rest. `null` if unknown until the next reply.",
       }),
     ),
     window: orNull(t.Integer()),
@@ -43,7 +46,7 @@ const FilesJob = t.Object({
   files_job_id: orNull(
     t.String({
       description:
-        "The job that copies the files of the chat that this one was forked from. A reply waits until it has ended. Null: there is none.",
+        "Job that copies the original chat's files to this fork. Replies wait until it has ended. `null` if there is no such job.",
     }),
   ),
 });
@@ -65,7 +68,7 @@ const Attachment = t.Object({ id: t.String(), name: t.String(), media_type: t.St
 
 export const ChatMessage = t.Object({
   id: t.String(),
-  seq: t.Integer({ description: "From 0, without a gap." }),
+  seq: t.Integer({ description: "Position of the message in the chat, from 0 and without gaps." }),
   role: oneOf("user", "assistant", "system"),
   content: t.String(),
   thinking: t.Optional(t.String()),
@@ -74,19 +77,23 @@ export const ChatMessage = t.Object({
       call_id: t.String(),
       tool: t.String(),
       input: t.Unknown(),
-      ok: orNull(t.Boolean({ description: "Null: it has not ended." })),
+      ok: orNull(t.Boolean({ description: "Whether the tool call succeeded; `null` while it has not ended." })),
       output: orNull(t.String()),
     }),
   ),
   attachments: t.Array(Attachment),
   reply_cost_usd: t.Optional(
-    t.Number({ description: "Of the last message of a reply that has ended: what the whole reply cost." }),
+    t.Number({ description: "Cost of the whole reply, on the last message of a reply that has ended." }),
   ),
   reply_calls_without_price: t.Optional(
-    t.Integer({ description: "Model calls of that reply that cost something that is not known." }),
+    t.Integer({ description: "Number of model calls of that reply whose cost is unknown." }),
   ),
-  summary_to: t.Optional(t.Integer({ description: "It stands for the messages up to this one, which stay readable." })),
-  withdrawn: t.Boolean({ description: "Taken back: the agent does not read it any more." }),
+  summary_to: t.Optional(
+    t.Integer({
+      description: "`seq` of the last message that this summary stands for. The summarized messages stay readable.",
+    }),
+  ),
+  withdrawn: t.Boolean({ description: "Whether the message was taken back. The agent no longer reads it then." }),
   created_at: Time,
 });
 export type ChatMessage = Static<typeof ChatMessage>;
@@ -95,16 +102,18 @@ export const ChatDetail = t.Composite([
   ChatSession,
   FilesJob,
   t.Object({
-    messages: t.Array(ChatMessage, { description: "The newest, oldest first." }),
+    messages: t.Array(ChatMessage, { description: "Newest messages of the chat, in chronological order." }),
     provider_wait: orNull(ProviderWait),
-    earlier: t.Boolean({ description: "There are earlier ones: ask with `before`." }),
+    earlier: t.Boolean({ description: "Whether there are earlier messages. Request them with `before`." }),
     reply: t.Object(
       {
         text: t.String(),
         thinking: t.String(),
-        last_event_id: t.Integer({ description: "Newest event it holds: follow the stream from here." }),
+        last_event_id: t.Integer({
+          description: "Id of the newest event that this reply includes. Follow the event stream from here.",
+        }),
       },
-      { description: "What the agent has said so far of its running reply and that is in no message yet." },
+      { description: "Part of the running reply that is not in any message yet." },
     ),
   }),
 ]);

@@ -50,7 +50,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
     operation("listChatSessionQueue", "GET /v1/chat/sessions/:id/queue", {
       access: "user",
       answer: listOf(QueuedMessage),
-      summary: "Messages that wait for their turn, in order",
+      summary: "List the messages that wait for their turn, in order",
       handler: ({ params, caller }) => ({ items: chats.queued(params.id, caller), next_cursor: null }),
     }),
     operation("updateChatSessionQueue", "PUT /v1/chat/sessions/:id/queue/:message_id", {
@@ -58,7 +58,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       scope: "runs",
       body: t.Object({ message: t.String({ minLength: 1, maxLength: LIMITS.textCharacters }) }),
       answer: QueuedMessage,
-      summary: "Change a message that waits",
+      summary: "Change a waiting message",
       handler: ({ params, body, caller }) => chats.edit(params.id, params.message_id, body.message, caller),
     }),
     operation("deleteChatSessionQueue", "DELETE /v1/chat/sessions/:id/queue/:message_id", {
@@ -66,7 +66,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       project: "viewer",
       scope: "runs",
       answer: 204,
-      summary: "Withdraw a message that waits",
+      summary: "Withdraw a waiting message",
       handler: ({ params, caller }) => chats.withdraw(params.id, params.message_id, caller),
     }),
     operation("listChatSessions", "GET /v1/chat/sessions", {
@@ -77,7 +77,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
         agent_id: t.Optional(t.String({ maxLength: 64 })),
       }),
       answer: listOf(ChatSession),
-      summary: "Your chats, newest first; those that are open unless asked otherwise",
+      summary: "List your chats, newest first; only open ones by default",
       handler: ({ query, caller }) => chats.list(query, pageOf(query), caller),
     }),
     operation("createChatSession", "POST /v1/chat/sessions", {
@@ -91,11 +91,13 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
     operation("getChatSession", "GET /v1/chat/sessions/:id", {
       access: "user",
       query: t.Object({
-        limit: t.Optional(queryLimit(100, "Messages")),
-        before: t.Optional(queryInteger({ minimum: 0, description: "`seq` of the message before which they end." })),
+        limit: t.Optional(queryLimit(100, "Number of messages")),
+        before: t.Optional(
+          queryInteger({ minimum: 0, description: "`seq` of a message. Only messages before it are returned." }),
+        ),
       }),
       answer: ChatDetail,
-      summary: "A chat with its newest messages",
+      summary: "Get a chat with its newest messages",
       handler: ({ params, query, caller }) =>
         chats.detail(params.id, { limit: query.limit ?? 100, before: query.before }, caller),
     }),
@@ -104,27 +106,29 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       scope: "runs",
       body: ChatUpdate,
       answer: ChatSession,
-      summary: "Change the title, or the model of the replies to come",
+      summary: "Change a chat's title, or the model of its next replies",
       handler: ({ params, body, caller }) => chats.update(params.id, body, caller),
     }),
     operation("deleteChatSession", "DELETE /v1/chat/sessions/:id", {
       access: "user",
       project: "viewer",
       scope: "runs",
-      query: t.Object({ purge: t.Optional(queryBoolean({ description: "Removes what was said as well." })) }),
+      query: t.Object({
+        purge: t.Optional(queryBoolean({ description: "Whether to delete the messages of the chat as well." })),
+      }),
       answer: 204,
-      summary: "End a chat; its history stays unless it is purged",
+      summary: "End a chat; its messages are kept unless you purge them",
       handler: ({ params, query, caller }) => chats.end(params.id, query.purge ?? false, caller),
     }),
     operation("messageChatSession", "POST /v1/chat/sessions/:id/message", {
       access: "user",
       scope: "runs",
       query: t.Object({
-        stream: t.Optional(queryBoolean({ description: "Answers with the turn as events." })),
+        stream: t.Optional(queryBoolean({ description: "Whether to answer with the events of the turn as a stream." })),
       }),
       body: ChatSend,
       answer: { 202: ChatSent },
-      summary: "Say something; the reply comes as events",
+      summary: "Send a message; the reply arrives as events",
       handler: ({ params, query, body, caller, answer }) => {
         const after = lastEvent();
         if (query.stream) {
@@ -139,14 +143,14 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       project: "viewer",
       scope: "runs",
       answer: ChatSession,
-      summary: "Stop the running reply and keep what was said",
+      summary: "Stop the running reply and keep what was written so far",
       handler: ({ params, caller }) => chats.stop(params.id, caller),
     }),
     operation("tryChatSessionNow", "POST /v1/chat/sessions/:id/try-now", {
       access: "user",
       scope: "runs",
       answer: ChatSession,
-      summary: "Ask the provider again at once, for whose quota the reply waits",
+      summary: "Retry now a reply that waits for the provider's quota",
       handler: ({ params, caller }) => chats.tryNow(params.id, caller),
     }),
     ...transcriptRoutes(chats),
@@ -161,7 +165,7 @@ function transcriptRoutes(chats: Chats) {
       scope: "runs",
       body: MessageChoice,
       answer: ChatSession,
-      summary: "Take back a message and all after it",
+      summary: "Take back a message and all messages after it",
       handler: ({ params, body, caller }) => chats.rewind(params.id, body.message_id, caller),
     }),
     operation("createChatSessionFork", "POST /v1/chat/sessions/:id/fork", {
@@ -169,7 +173,7 @@ function transcriptRoutes(chats: Chats) {
       scope: "runs",
       body: MessageChoice,
       answer: { 201: ChatFork },
-      summary: "Start another chat with everything up to a message, and a copy of the files",
+      summary: "Start another chat with a copy of the messages up to a given one, and of the files",
       handler: ({ params, body, caller, answer }) =>
         answer.created(LOCATION, () => chats.fork(params.id, body.message_id, caller)),
     }),
@@ -177,17 +181,17 @@ function transcriptRoutes(chats: Chats) {
       access: "user",
       scope: "runs",
       answer: { 202: Job },
-      summary: "Have the model read a summary of what was said, as a background job",
+      summary: "Have the model read a summary instead of the whole chat, as a background job",
       handler: ({ params, caller, answer }) => answer.accepted("/v1/jobs/:id", () => chats.compact(params.id, caller)),
     }),
     operation("getChatSessionExport", "GET /v1/chat/sessions/:id/export", {
       access: "user",
       query: t.Object({ format: t.Optional(oneOf("markdown", "json")) }),
-      summary: "The whole chat as a file",
+      summary: "Export a whole chat as a file",
       documented: {
         responses: {
           200: {
-            description: "Everything that was said, what was taken back or summarised too.",
+            description: "The whole chat, including messages that were taken back or summarized.",
             content: {
               "text/markdown": { schema: { type: "string" as const } },
               "application/json": { schema: { type: "object" as const } },

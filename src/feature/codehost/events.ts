@@ -8,7 +8,7 @@ export const codehostDelivery = defineEvent(
   "codehost_delivery",
   t.Object(
     { delivery_id: t.String(), event, repository, state, detail },
-    { description: "The code host sent something, or it was acted on. For administrators." },
+    { description: "A delivery from the code host arrived or was processed. Only administrators receive this event." },
   ),
   { stale: ["/v1/codehost"] },
 );
@@ -18,7 +18,7 @@ export const runPullRequest = defineEvent(
   "run_pull_request",
   t.Object(
     { change: oneOf("linked", "opened", "pushed", "merged", "closed", "failed"), number, url, pull_state, error },
-    { description: "A run was tied to an issue of the code host, or its pull request changed there." },
+    { description: "A run was linked to an issue on the code host, or its pull request there changed." },
   ),
   { stale: ["/v1/runs"] },
 );

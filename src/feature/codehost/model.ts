@@ -9,14 +9,16 @@ const Kind = oneOf("github", "gitea");
 
 export const HostRepository = t.Object(
   {
-    full_name: t.String({ description: "`owner/name`" }),
+    full_name: t.String({ description: "Name of the repository as `owner/name`." }),
     private: t.Boolean(),
     archived: t.Boolean(),
     default_branch: t.String(),
     description: t.String(),
     url: t.String(),
-    clone_url: t.String({ description: "Value for a project's `repository`." }),
-    project_id: orNull(t.String({ description: "The project that has this repository." })),
+    clone_url: t.String({ description: "Clone address, which is the value for a project's `repository`." }),
+    project_id: orNull(
+      t.String({ description: "Id of the project that uses this repository, if you can see that project." }),
+    ),
   },
   { title: "HostRepository" },
 );
@@ -24,21 +26,25 @@ export type HostRepository = Static<typeof HostRepository>;
 
 export const AppStatus = t.Object(
   {
-    configured: t.Boolean({ description: "There are credentials for the host's API." }),
-    connected: t.Boolean({ description: "The host accepted them just now." }),
+    configured: t.Boolean({ description: "Whether there are credentials for the code host's API." }),
+    connected: t.Boolean({ description: "Whether the code host accepted the credentials just now." }),
     kind: orNull(Kind),
     url: orNull(t.String()),
-    login: orNull(t.String({ description: "Account that we act as." })),
+    login: orNull(t.String({ description: "Account that Skep acts as on the code host." })),
     name: orNull(t.String()),
-    permissions: t.Record(t.String(), t.String(), { description: "What the App may do, as far as the host says." }),
+    permissions: t.Record(t.String(), t.String(), {
+      description: "Permissions of the GitHub App, as far as the code host reports them.",
+    }),
     error: orNull(HostError),
     webhook: t.Object({
-      configured: t.Boolean({ description: "There is a secret; without one every delivery is refused." }),
-      path: t.String({ description: "Path below this server's address that the host is to call." }),
+      configured: t.Boolean({
+        description: "Whether there is a webhook secret. Without one, every delivery is refused.",
+      }),
+      path: t.String({ description: "Path below this server's address that the code host has to call." }),
       last_delivery_at: orNull(Time),
       deliveries: t.Object(
         { queued: t.Integer(), done: t.Integer(), ignored: t.Integer(), failed: t.Integer() },
-        { description: "By state." },
+        { description: "Number of deliveries in each state." },
       ),
     }),
   },
@@ -56,7 +62,7 @@ export const Connection = t.Object(
     has_token: t.Boolean(),
     has_webhook_secret: t.Boolean(),
   },
-  { title: "CodeHostConnection", description: "How the code host is reached; secrets are never shown." },
+  { title: "CodeHostConnection", description: "How Skep reaches the code host. Secrets are never returned." },
 );
 export type Connection = Static<typeof Connection>;
 
@@ -70,23 +76,23 @@ export const ConnectionUpdate = t.Object(
         t.String({
           pattern: "^https?://[^\\s]+$",
           maxLength: 500,
-          description: "GitHub's API, or the site of a Gitea or Forgejo; null: GitHub's own.",
+          description: "Address of GitHub's API, or of a Gitea or Forgejo site; `null` for GitHub's own API.",
         }),
       ),
     ),
-    app_id: t.Optional(orNull(t.String({ pattern: "^[\\w.]{1,64}$", description: "Of a GitHub App." }))),
-    private_key: Secret(64, "Of the GitHub App, PEM."),
-    token: Secret(8, "Access token, where there is no App."),
-    webhook_secret: Secret(16, "What the host signs its webhooks with."),
+    app_id: t.Optional(orNull(t.String({ pattern: "^[\\w.]{1,64}$", description: "Id of the GitHub App." }))),
+    private_key: Secret(64, "Private key of the GitHub App, in PEM format."),
+    token: Secret(8, "Access token to use if there is no GitHub App."),
+    webhook_secret: Secret(16, "Secret with which the code host signs its webhooks."),
   },
-  { ...strict, description: "Fields that are left out stay; null takes one away." },
+  { ...strict, description: "Absent fields keep their values; `null` removes a value." },
 );
 export type ConnectionUpdate = Static<typeof ConnectionUpdate>;
 
 export const WebhookAnswer = t.Object(
   {
     status: oneOf("accepted", "ignored", "duplicate", "retried"),
-    id: orNull(t.String({ description: "Of the delivery here." })),
+    id: orNull(t.String({ description: "Id of the delivery on this server." })),
   },
   { title: "WebhookAnswer" },
 );
@@ -96,11 +102,11 @@ export const DeliveryState = oneOf("queued", "done", "ignored", "failed");
 export const Delivery = t.Object(
   {
     id: t.String(),
-    delivery_id: t.String({ description: "As the host names it." }),
+    delivery_id: t.String({ description: "Id of the delivery on the code host." }),
     event: t.String(),
     repository: orNull(t.String()),
     state: DeliveryState,
-    detail: orNull(t.String({ description: "Result." })),
+    detail: orNull(t.String({ description: "Result of the delivery." })),
     error: orNull(HostError),
     run_id: orNull(t.String()),
     received_at: Time,
@@ -120,27 +126,31 @@ const ruleFields = {
   enabled: t.Boolean(),
   event: RuleEvent,
   label: orNull(
-    t.String({ minLength: 1, maxLength: 250, description: "Only with this label; needed by `…_labeled`." }),
+    t.String({
+      minLength: 1,
+      maxLength: 250,
+      description: "Label that the issue or pull request must have; required for the events `…_labeled`.",
+    }),
   ),
   command: orNull(
     t.String({
       pattern: "^[/@!][\\w-]{1,49}$",
-      description: "Word that the comment begins with, e.g. `/skep`; needed by `issue_comment`.",
+      description: "Word with which the comment must begin, such as `/skep`; required for `issue_comment`.",
     }),
   ),
   permission: oneOf("read", "write", "admin"),
   /** Bots that may start a run, each named by its login. */
   bots: t.Array(Login, { maxItems: 50, uniqueItems: true }),
   pipeline_id: Id,
-  pull_request: t.Boolean({ description: "Open a pull request when the run succeeds." }),
+  pull_request: t.Boolean({ description: "Whether to open a pull request when the run succeeds." }),
 };
 export const Rule = t.Object(
   {
     id: t.String(),
     project_id: t.String(),
-    repository: t.String({ description: "`owner/name`, from the project's repository." }),
+    repository: t.String({ description: "Repository of the project, as `owner/name`." }),
     ...ruleFields,
-    user_id: orNull(t.String({ description: "The user its runs are started for: the rule's creator." })),
+    user_id: orNull(t.String({ description: "User for whom the rule starts runs: the creator of the rule." })),
     created_at: Time,
     updated_at: Time,
   },
@@ -150,11 +160,12 @@ export type Rule = Static<typeof Rule>;
 
 const permission = t.Optional(
   t.Union([t.Literal("read"), t.Literal("write"), t.Literal("admin")], {
-    description: "Least that the actor may do in the repository, as the host says; `write` unless given.",
+    description:
+      "Least permission that the actor needs in the repository, as reported by the code host; `write` by default.",
   }),
 );
 const bots = t.Optional(
-  t.Array(Login, { maxItems: 50, uniqueItems: true, description: "Logins of bots that count as actors, one by one." }),
+  t.Array(Login, { maxItems: 50, uniqueItems: true, description: "Logins of the bots that count as actors." }),
 );
 export const RuleCreate = t.Object({
   name: ruleFields.name,
@@ -173,24 +184,29 @@ export const RuleUpdate = t.Partial(t.Omit(RuleCreate, ["project_id"]));
 export type RuleUpdate = Static<typeof RuleUpdate>;
 
 export const TrialRequest = t.Object({
-  number: t.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Of an issue or pull request there." }),
+  number: t.Integer({
+    minimum: 1,
+    maximum: 2_147_483_647,
+    description: "Number of an issue or pull request in the repository.",
+  }),
   actor: t.Optional(
     t.String({
       ...Login,
-      description: "Login of the actor who would open, label or comment; its author unless given.",
+      description:
+        "Login of the actor who would open, label or comment; by default the author of the issue or pull request.",
     }),
   ),
-  comment: t.Optional(t.String({ maxLength: 20_000, description: "What the comment would say." })),
+  comment: t.Optional(t.String({ maxLength: 20_000, description: "Text of the comment to try the rule with." })),
 });
 export type TrialRequest = Static<typeof TrialRequest>;
 export const Trial = t.Object(
   {
-    starts: t.Boolean({ description: "A run would start if the rule were switched on." }),
-    detail: t.String({ description: "Why, or why not." }),
-    title: t.String({ description: "Of the issue or pull request." }),
+    starts: t.Boolean({ description: "Whether a run would start if the rule were enabled." }),
+    detail: t.String({ description: "Why a run would or would not start." }),
+    title: t.String({ description: "Title of the issue or pull request." }),
     url: t.String(),
     actor: t.String(),
-    run_id: orNull(t.String({ description: "The run that is at work there already." })),
+    run_id: orNull(t.String({ description: "Run that is already working on the issue or pull request." })),
   },
   { title: "CodeHostTrial" },
 );
@@ -200,15 +216,17 @@ export const RunOnHost = t.Object(
   {
     run_id: t.String(),
     repository: t.String(),
-    issue: orNull(t.Integer({ description: "Issue or pull request that it was started from." })),
-    read_only: t.Boolean({ description: "Started from another repository's pull request: nothing is pushed." }),
-    number: orNull(t.Integer({ description: "Of the run's own pull request." })),
+    issue: orNull(t.Integer({ description: "Number of the issue or pull request that the run was started from." })),
+    read_only: t.Boolean({
+      description: "Whether the run was started from a pull request of another repository. Nothing is pushed then.",
+    }),
+    number: orNull(t.Integer({ description: "Number of the run's own pull request." })),
     url: orNull(t.String()),
     pull_state: orNull(oneOf("open", "merged", "closed")),
     pushed_commit: orNull(t.String()),
-    attempts: t.Integer({ description: "How often reviews have started the run again." }),
+    attempts: t.Integer({ description: "Number of times that reviews have started the run again." }),
     state: t.Union([t.Literal("pending"), t.Literal("done"), t.Literal("failed")], {
-      description: "How far the host is up to date on the run; `failed` says why in `error`.",
+      description: "Whether the code host is up to date about the run. For `failed`, `error` gives the reason.",
     }),
     error: orNull(HostError),
     updated_at: Time,
@@ -220,7 +238,13 @@ export type RunOnHost = Static<typeof RunOnHost>;
 export const PullCreate = t.Object({
   title: t.Optional(t.String({ minLength: 1, maxLength: LIMITS.nameCharacters })),
   body: t.Optional(t.String({ maxLength: 20_000 })),
-  base: t.Optional(t.String({ minLength: 1, maxLength: 200, description: "Branch; the project's default if absent." })),
+  base: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: 200,
+      description: "Branch into which to merge; by default the project's default branch.",
+    }),
+  ),
 });
 export type PullCreate = Static<typeof PullCreate>;
 

@@ -39,7 +39,7 @@ export function codeHostRoutes({ connection, deliveries, projectOf, standby }: C
       access: "public",
       webhook: true,
       answer: { 200: WebhookAnswer, 202: WebhookAnswer },
-      summary: "Webhook that the code host calls; signed with the webhook secret",
+      summary: "Receive a webhook from the code host, signed with the webhook secret",
       documented: { requestBody: { required: true, content: { "application/json": { schema: DELIVERY } } } },
       handler: ({ request, bytes, answer }) => {
         if (standby.since() !== null) throw standbyProblem();
@@ -51,7 +51,7 @@ export function codeHostRoutes({ connection, deliveries, projectOf, standby }: C
     operation("listCodehostRepos", "GET /v1/codehost/repos", {
       access: "user",
       ...pagesOf(HostRepository),
-      summary: "Repositories that the code host lets us reach",
+      summary: "List the repositories that Skep can reach on the code host",
       handler: async ({ query, caller }) => {
         const { limit, after } = pageOf(query);
         const { items, next } = await (await connection.host()).repositories(limit, after);
@@ -64,7 +64,7 @@ export function codeHostRoutes({ connection, deliveries, projectOf, standby }: C
     operation("getCodehostAppStatus", "GET /v1/codehost/app/status", {
       access: "user",
       answer: AppStatus,
-      summary: "State of the connection to the code host",
+      summary: "Get the state of the connection to the code host",
       handler: async () => {
         const webhook = { configured: connection.webhookSecret() !== undefined, path: WEBHOOKS };
         return { ...(await connection.status()), webhook: { ...webhook, ...deliveries.counts() } };
@@ -73,7 +73,7 @@ export function codeHostRoutes({ connection, deliveries, projectOf, standby }: C
     operation("getCodehostConnection", "GET /v1/codehost/connection", {
       access: "admin",
       answer: Connection,
-      summary: "How the code host is reached",
+      summary: "Get the settings of the connection to the code host",
       handler: () => connection.get(),
     }),
     operation("updateCodehostConnection", "PUT /v1/codehost/connection", {
@@ -81,27 +81,27 @@ export function codeHostRoutes({ connection, deliveries, projectOf, standby }: C
       strict: true,
       body: ConnectionUpdate,
       answer: Connection,
-      summary: "Connect a code host; what is stored here takes precedence over the environment",
+      summary: "Connect a code host; stored settings take precedence over the environment",
       handler: ({ body, caller }) => connection.update(body, caller),
     }),
     operation("deleteCodehostConnection", "DELETE /v1/codehost/connection", {
       access: "admin",
       answer: 204,
-      summary: "Forget the stored connection; the environment counts again",
+      summary: "Delete the stored connection; the environment's settings apply again",
       handler: ({ caller }) => connection.reset(caller),
     }),
     operation("listCodehostDeliveries", "GET /v1/codehost/deliveries", {
       access: "admin",
       query: t.Object({ ...PageQuery, state: t.Optional(DeliveryState) }),
       answer: listOf(Delivery),
-      summary: "What the code host sent and the result, newest first",
+      summary: "List deliveries from the code host and their results, newest first",
       handler: ({ query }) => deliveries.list(query, pageOf(query)),
     }),
     operation("retryDelivery", "POST /v1/codehost/deliveries/:id/retry", {
       access: "admin",
       params: t.Object({ id: t.String({ maxLength: 100 }) }),
       answer: { 202: Delivery },
-      summary: "Act again on a delivery that failed",
+      summary: "Process a failed delivery again",
       handler: ({ params, answer }) =>
         answer.accepted(
           () => "/v1/codehost/deliveries",

@@ -16,21 +16,21 @@ export function ruleRoutes(rules: Rules, attempt: (rule: RuleRow, request: Trial
       access: "admin",
       query: t.Object({ ...PageQuery, project_id: t.Optional(t.String({ maxLength: LIMITS.nameCharacters })) }),
       answer: listOf(Rule),
-      summary: "Rules that start runs, newest first",
+      summary: "List the rules that start runs, newest first",
       handler: ({ query }) => rules.list(query, pageOf(query)),
     }),
     operation("createCodeHostRule", "POST /v1/codehost/rules", {
       access: "admin",
       body: RuleCreate,
       answer: { 201: Rule },
-      summary: "Let something on the code host start runs",
+      summary: "Create a rule that starts runs from events on the code host",
       handler: ({ body, caller, answer }) => answer.created("/v1/codehost/rules/:id", () => rules.create(body, caller)),
     }),
     operation("getCodehostRule", "GET /v1/codehost/rules/:id", {
       access: "admin",
       params: RulePath,
       answer: Rule,
-      summary: "One rule",
+      summary: "Get a rule",
       handler: ({ params, answer }) => answer.tagged(rules.get(params.id)),
     }),
     operation("updateCodehostRule", "PUT /v1/codehost/rules/:id", {
@@ -38,7 +38,7 @@ export function ruleRoutes(rules: Rules, attempt: (rule: RuleRow, request: Trial
       params: RulePath,
       body: RuleUpdate,
       answer: Rule,
-      summary: "Change a rule; fields that are left out stay",
+      summary: "Change a rule; absent fields keep their values",
       handler: ({ params, body, request, caller, answer }) => {
         assertIfMatch(request, rules.get(params.id));
         return answer.tagged(rules.update(params.id, body, caller));
@@ -56,7 +56,7 @@ export function ruleRoutes(rules: Rules, attempt: (rule: RuleRow, request: Trial
       params: RulePath,
       body: TrialRequest,
       answer: Trial,
-      summary: "Ask whether a rule would start a run there; nothing is started or written",
+      summary: "Test whether a rule would start a run; nothing is started or written",
       handler: ({ params, body }) => attempt(rules.get(params.id), body),
     }),
   ]);

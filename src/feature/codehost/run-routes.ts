@@ -22,7 +22,7 @@ export function runWorkRoutes(work: RunWork) {
       access: "user",
       params: RunPath,
       answer: RunOnHost,
-      summary: "The run's issue and pull request, and how far the code host knows of it",
+      summary: "Get a run's issue and pull request, and whether the code host is up to date about the run",
       handler: ({ params, caller }) => work.get(params.id, caller),
     }),
     operation("openPullRequest", "POST /v1/runs/:id/pull-request", {

@@ -5,13 +5,15 @@ import { LIMITS } from "../../core/limits.ts";
 export const CookieSet = t.Object({
   id: t.String(),
   name: t.String(),
-  domains: t.Array(t.String(), { description: "Domains of the cookies, in order." }),
+  domains: t.Array(t.String(), { description: "Domains of the cookies, sorted." }),
   cookie_count: t.Integer(),
   expires_at: t.Union([t.String({ format: "date-time" }), t.Null()], {
-    description: "When the last cookie expires; null when one lasts as long as its session.",
+    description: "Time at which the last cookie expires; `null` if a cookie lasts until its browser session ends.",
   }),
-  expired: t.Boolean({ description: "Every cookie has expired: export the set again." }),
-  owner_id: t.Union([t.String(), t.Null()], { description: "Null: the local administrator." }),
+  expired: t.Boolean({ description: "Whether every cookie has expired. If so, export the cookies again." }),
+  owner_id: t.Union([t.String(), t.Null()], {
+    description: "User who owns the set; `null` for the local administrator.",
+  }),
   granted_agents: t.Array(t.String()),
   created_at: t.String({ format: "date-time" }),
 });

@@ -35,7 +35,10 @@ export function cookieRoutes(cookies: Cookies) {
     operation("createBrowserCooky", "POST /v1/browser/cookies", {
       access: "user",
       upload: true,
-      body: t.Object({ name: CookieSetName, file: formFile({ description: "Netscape format, 1 MiB at most." }) }),
+      body: t.Object({
+        name: CookieSetName,
+        file: formFile({ description: "Cookie file in Netscape format; at most 1 MiB." }),
+      }),
       answer: { 201: CookieSet },
       summary: "Upload a cookie file",
       handler: async ({ body, caller, answer }) => {
@@ -47,7 +50,7 @@ export function cookieRoutes(cookies: Cookies) {
       access: "user",
       credential: true,
       answer: CookieSet,
-      summary: "One cookie set",
+      summary: "Get a cookie set",
       handler: ({ params, caller }) => cookies.get(params.id, caller),
     }),
     operation("deleteBrowserCooky", "DELETE /v1/browser/cookies/:id", {
@@ -60,19 +63,19 @@ export function cookieRoutes(cookies: Cookies) {
       access: "user",
       credential: true,
       ...pagesOf(CookieSet),
-      summary: "Your cookie sets that an agent was granted",
+      summary: "List those of your cookie sets that an agent may use",
       handler: ({ params, query, caller }) => cookies.grantedTo(params.agent_id, pageOf(query), caller),
     }),
     operation("grantBrowserCookiesAgent", "POST /v1/browser/cookies/agents/:agent_id/:id/grant", {
       access: "user",
       answer: CookieSet,
-      summary: "Grant a cookie set to an agent, for what it does for you",
+      summary: "Let an agent use a cookie set in its work for you",
       handler: ({ params, caller }) => cookies.grant(params.id, params.agent_id, caller),
     }),
     operation("deleteBrowserCookiesAgent", "DELETE /v1/browser/cookies/agents/:agent_id/:id", {
       access: "user",
       answer: 204,
-      summary: "Revoke an agent's grant of a cookie set",
+      summary: "Revoke an agent's access to a cookie set",
       handler: ({ params, caller }) => cookies.revoke(params.id, params.agent_id, caller),
     }),
   ]);

@@ -31,7 +31,7 @@ export function docsRoutes({ document }: { document(): Record<string, unknown> }
     operation("getOpenapiJson", "GET /openapi.json", {
       access: "public",
       answer: t.Record(t.String(), t.Unknown()),
-      summary: "This API as an OpenAPI 3.1 document",
+      summary: "Get this API as an OpenAPI 3.1 document",
       handler: () => document(),
     }),
     page("getApiPage", "GET /docs", () => text(PAGE, "text/html; charset=utf-8")),

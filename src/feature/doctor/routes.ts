@@ -10,10 +10,10 @@ const Examination = t.Object({
   verdict: Verdict,
   findings: t.Array(
     t.Object({
-      check: t.String({ description: "What was checked: a stable word or two." }),
+      check: t.String({ description: "Stable name of the check, in one or two words." }),
       verdict: Verdict,
       detail: t.String(),
-      remedy: t.Optional(t.String({ description: "What to do about it, a command where one helps." })),
+      remedy: t.Optional(t.String({ description: "What to do about the finding, as a command where possible." })),
     }),
   ),
 });
@@ -23,7 +23,7 @@ export function doctorRoutes(examine: () => Promise<Finding[]>) {
     operation("getDoctor", "GET /v1/doctor", {
       access: "admin",
       answer: Examination,
-      summary: "What keeps this server from working, and what to do",
+      summary: "Check what keeps this server from working, and what to do about it",
       handler: async () => {
         const findings = await examine();
         return { verdict: worst(findings), findings };

@@ -8,10 +8,10 @@ export const documentChanged = defineEvent(
     {
       document_id: t.String(),
       title: t.String(),
-      change: t.String({ description: "`added`, `read`, `deleted`." }),
+      change: t.String({ description: "What happened to the document: `added`, `read` or `deleted`." }),
       status: DocumentStatus,
     },
-    { description: "A document was handed in, was read or could not be, or was deleted." },
+    { description: "A document was added, was read or could not be read, or was deleted." },
   ),
   { stale: ["/v1/documents"] },
 );

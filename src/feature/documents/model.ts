@@ -14,26 +14,30 @@ export const Document = t.Object(
   {
     id: t.String(),
     title: t.String(),
-    source: t.String({ description: "Name of the file, `text` or `transcript`." }),
-    media_type: t.String({ description: "By the file's bytes." }),
+    source: t.String({ description: "Origin of the document: the name of its file, `text` or `transcript`." }),
+    media_type: t.String({ description: "Media type, determined from the file's bytes." }),
     size_bytes: t.Integer(),
-    pages: orNull(t.Integer({ description: "Of formats that have pages." })),
+    pages: orNull(t.Integer({ description: "Number of pages, for formats that have pages." })),
     sections: t.Integer(),
-    chunks: t.Integer({ description: "Paragraphs that a search finds." }),
-    tokens: t.Integer({ description: "Of the whole text, estimated." }),
+    chunks: t.Integer({ description: "Number of paragraphs that the search can find." }),
+    tokens: t.Integer({ description: "Estimated number of tokens of the whole text." }),
     status: DocumentStatus,
-    error: orNull(t.String({ description: "Why it cannot be read." })),
-    project_id: orNull(t.String({ description: "Everybody who sees the project reads it." })),
-    job_id: orNull(t.String({ description: "The job that reads it." })),
-    session_id: orNull(t.String({ description: "Of a transcript: the session that works it up." })),
+    error: orNull(t.String({ description: "Why the document could not be read." })),
+    project_id: orNull(
+      t.String({ description: "Project of the document. Everyone who can see the project can read the document." }),
+    ),
+    job_id: orNull(t.String({ description: "Job that reads the document." })),
+    session_id: orNull(t.String({ description: "For a transcript: the session in which an agent processes it." })),
     created_at: Time,
   },
   { title: "Document" },
 );
 export type Document = Static<typeof Document>;
 
-const Page = orNull(t.Integer({ description: "Where it begins." }));
-const SectionId = t.String({ description: "Made from its title: the same file has the same ids." });
+const Page = orNull(t.Integer({ description: "Page on which the section begins." }));
+const SectionId = t.String({
+  description: "Id of the section, made from its title. The same file always gets the same ids.",
+});
 const tocEntry = (children: TSchema) =>
   t.Object({ title: t.String(), level: t.Integer(), page: Page, section_id: SectionId, children: t.Array(children) });
 
@@ -61,8 +65,11 @@ export const Section = t.Object(
     title: t.String(),
     level: t.Integer(),
     page: Page,
-    text: t.String({ description: "Markdown, up to the next heading. A long section continues in the next one." }),
-    path: t.Array(t.String(), { description: "Titles of the sections that it is in, outermost first." }),
+    text: t.String({
+      description:
+        "Text of the section in Markdown, up to the next heading. A long section continues in the next section.",
+    }),
+    path: t.Array(t.String(), { description: "Titles of the sections that contain this section, outermost first." }),
     previous_id: orNull(t.String()),
     next_id: orNull(t.String()),
   },
@@ -72,17 +79,27 @@ export type Section = Static<typeof Section>;
 
 export const SectionQuery = t.Object({
   section_id: t.Optional(t.String({ minLength: 1, maxLength: 200 })),
-  heading: t.Optional(t.String({ minLength: 1, maxLength: 300, description: "A title; case is ignored." })),
+  heading: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: 300,
+      description: "Title of the section; upper and lower case count as the same.",
+    }),
+  ),
   page: t.Optional(
-    queryInteger({ minimum: 1, maximum: 1_000_000, description: "The section at the top of that page." }),
+    queryInteger({
+      minimum: 1,
+      maximum: 1_000_000,
+      description: "Page number; the section at the top of that page is returned.",
+    }),
   ),
 });
 export type SectionQuery = Static<typeof SectionQuery>;
 
 export const DocumentSearch = t.Object({
   query: t.String({ minLength: 1, maxLength: 1_000 }),
-  document_id: t.Optional(t.String({ maxLength: 64, description: "Only in that one." })),
-  project_id: t.Optional(t.String({ maxLength: 64, description: "Only in that project's." })),
+  document_id: t.Optional(t.String({ maxLength: 64, description: "Document to which the search is limited." })),
+  project_id: t.Optional(t.String({ maxLength: 64, description: "Project to whose documents the search is limited." })),
   limit: t.Optional(queryLimit(10)),
 });
 export type DocumentSearch = Static<typeof DocumentSearch>;
@@ -90,12 +107,14 @@ export type DocumentSearch = Static<typeof DocumentSearch>;
 export const DocumentHit = t.Object(
   {
     document_id: t.String(),
-    title: t.String({ description: "Of the document." }),
+    title: t.String({ description: "Title of the document." }),
     section_id: SectionId,
     heading: t.String({ description: "Title of the section." }),
     page: Page,
-    snippet: t.String({ description: "The paragraph that matches best." }),
-    score: t.Number({ description: "Higher is better; comparable within one answer." }),
+    snippet: t.String({ description: "Paragraph of the section that matches best." }),
+    score: t.Number({
+      description: "Relevance of the hit; higher is better. Scores are comparable only within one answer.",
+    }),
   },
   { title: "DocumentHit" },
 );
@@ -129,7 +148,9 @@ export const TranscriptRequest = t.Object(
           {
             speaker: Name,
             text: t.String({ minLength: 1, maxLength: 20_000 }),
-            at: t.Optional(t.Union([t.String({ maxLength: 40 }), t.Number()], { description: "When it was said." })),
+            at: t.Optional(
+              t.Union([t.String({ maxLength: 40 }), t.Number()], { description: "Time at which the text was said." }),
+            ),
           },
           strict,
         ),

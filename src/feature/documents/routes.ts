@@ -22,7 +22,7 @@ import type { Transcripts } from "./transcripts.ts";
 const DocumentPath = t.Object({ id: t.String({ maxLength: 64 }) });
 const IngestBody = t.Object(
   {
-    file: t.Optional(formFile({ description: "PDF, DOCX, HTML, Markdown or text; 50 MiB at most." })),
+    file: t.Optional(formFile({ description: "PDF, DOCX, HTML, Markdown or text file; at most 50 MiB." })),
     ...documentFields,
   },
   { additionalProperties: false },
@@ -36,7 +36,7 @@ export function documentRoutes(documents: Documents, transcripts: Transcripts) {
       upload: true,
       body: IngestBody,
       answer: { 202: Document },
-      summary: "Hand in a document: a file as a form, or as JSON its text or an attachment of yours",
+      summary: "Add a document: a file as a form, or its text or one of your attachments as JSON",
       handler: async ({ body, upload, caller, answer }) => {
         const { file: _, ...fields } = body;
         const make = await documents.receive(fields, upload, caller);
@@ -48,7 +48,7 @@ export function documentRoutes(documents: Documents, transcripts: Transcripts) {
       scope: "runs",
       body: TranscriptRequest,
       answer: { 202: TranscriptAccepted },
-      summary: "Hand in a transcript: an agent writes summary, decisions and action items to its memory",
+      summary: "Add a transcript, from which an agent writes a summary, decisions and action items to its memory",
       handler: async ({ body, caller, answer }) =>
         answer.accepted("/v1/documents/:document_id", await transcripts.receive(body, caller)),
     }),
@@ -60,21 +60,21 @@ export function documentRoutes(documents: Documents, transcripts: Transcripts) {
         status: t.Optional(DocumentStatus),
       }),
       answer: listOf(Document),
-      summary: "Your documents and those of projects, newest first",
+      summary: "List your documents and those of your projects, newest first",
       handler: ({ query, caller }) => documents.list(query, pageOf(query), caller),
     }),
     operation("searchDocuments", "GET /v1/documents/search", {
       access: "user",
       query: DocumentSearch,
       answer: t.Object({ items: t.Array(DocumentHit) }),
-      summary: "Search documents, best first: one hit a section",
+      summary: "Search documents, best match first, with one hit per section",
       handler: ({ query, caller }) => ({ items: documents.search(query, caller) }),
     }),
     operation("getDocument", "GET /v1/documents/:id", {
       access: "user",
       params: DocumentPath,
       answer: Document,
-      summary: "One document, and how far reading it is",
+      summary: "Get a document and the state of reading it",
       handler: ({ params, caller }) => documents.get(params.id, caller),
     }),
     operation("deleteDocument", "DELETE /v1/documents/:id", {
@@ -82,14 +82,14 @@ export function documentRoutes(documents: Documents, transcripts: Transcripts) {
       project: "viewer",
       params: DocumentPath,
       answer: 204,
-      summary: "Delete a document, also while it is read",
+      summary: "Delete a document, even while it is being read",
       handler: ({ params, caller }) => documents.remove(params.id, caller),
     }),
     operation("getDocumentToc", "GET /v1/documents/:id/toc", {
       access: "user",
       params: DocumentPath,
       answer: Toc,
-      summary: "Table of contents",
+      summary: "Get a document's table of contents",
       handler: ({ params, caller }) => documents.toc(params.id, caller),
     }),
     operation("getDocumentSection", "GET /v1/documents/:id/section", {
@@ -97,7 +97,7 @@ export function documentRoutes(documents: Documents, transcripts: Transcripts) {
       params: DocumentPath,
       query: SectionQuery,
       answer: Section,
-      summary: "Read one section: by its id, its heading or a page; the first one otherwise",
+      summary: "Read a section by its id, heading or page; by default the first section",
       handler: ({ params, query, caller }) => documents.section(params.id, query, caller),
     }),
   ]);

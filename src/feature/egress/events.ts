@@ -9,11 +9,13 @@ export const egressDenied = defineEvent(
       host: t.String(),
       port: t.Integer(),
       reason: t.String({
-        description: "not_allowed: no entry of the allow-list fits; address_refused: a private address; name_mismatch.",
+        description:
+          "Why the host was refused: `not_allowed` (no entry of the allow-list matches), `address_refused` (a private address) or `name_mismatch` (the request names another host).",
       }),
     },
     {
-      description: "A program of an agent wanted to reach a host and was refused; once for each host of an execution.",
+      description:
+        "A program of an agent tried to reach a host and was refused. Sent once for each host in an execution.",
     },
   ),
   { stale: ["/v1/runs"] },

@@ -17,10 +17,10 @@ export const EgressConnection = t.Object(
     reason: orNull(
       t.String({
         description:
-          "Why it was denied or failed: not_allowed, address_refused, name_mismatch, not_encrypted, full, host_unknown, unreachable, too_much, too_long.",
+          "Why the connection was denied or failed: `not_allowed`, `address_refused`, `name_mismatch`, `not_encrypted`, `full`, `host_unknown`, `unreachable`, `too_much` or `too_long`.",
       }),
     ),
-    sent_bytes: t.Integer({ description: "From the program to the host." }),
+    sent_bytes: t.Integer({ description: "Bytes sent from the program to the host." }),
     received_bytes: t.Integer(),
     started_at: Time,
     duration_ms: t.Integer(),
@@ -34,7 +34,7 @@ export const AllowedHost = t.Object({
     minLength: 1,
     maxLength: 253,
     pattern: "^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$",
-    description: "As it was denied.",
+    description: "Host name, as in the denied connection.",
   }),
   port: t.Integer({ minimum: 1, maximum: 65_535 }),
 });

@@ -13,14 +13,14 @@ export function egressRoutes(egress: Egress, agents: AllowingAgents) {
       access: "user",
       query: t.Object({ ...PageQuery, verdict: t.Optional(Verdict) }),
       answer: listOf(EgressConnection),
-      summary: "What the programs of a run's agents reached, or wanted to, newest first",
+      summary: "List the connections that the programs of a run's agents made or attempted, newest first",
       handler: ({ params, query, caller }) => egress.list(params.id, query.verdict, pageOf(query), caller),
     }),
     operation("allowHost", "POST /v1/agents/:id/allowed-hosts", {
       access: "admin",
       body: AllowedHost,
       answer: AgentDetail,
-      summary: "Add a host to an agent's network allow-list; it counts from the next sandbox on",
+      summary: "Add a host to an agent's network allow-list; it takes effect with the next sandbox",
       handler: ({ params, body, caller }) => allowHost(agents, params.id, body, caller),
     }),
   ]);

@@ -6,25 +6,27 @@ import { operation, operations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
 import type { ModelTrials } from "./model-trial.ts";
 
-const Model = t.String({ minLength: 3, maxLength: LIMITS.nameCharacters, description: "provider/model" });
+const Model = t.String({ minLength: 3, maxLength: LIMITS.nameCharacters, description: "Model as `provider/model`." });
 const Found = (description: string) =>
   t.Object(
     { ok: orNull(t.Boolean()), detail: orNull(t.String()) },
-    { description: `${description} \`ok\` null: not tried.` },
+    { description: `${description} \`ok\` is \`null\` if this was not tried.` },
   );
 
 const ModelTrial = t.Object({
   model: t.String(),
   tried_at: Time,
-  context_window: orNull(t.Integer({ description: "Tokens that are served; null: not known." })),
-  answers: Found("It answers."),
-  streams: t.Boolean({ description: "Its words come piece by piece." }),
-  tools: Found("It calls a tool."),
-  images: Found("It sees a picture."),
-  needle: Found("It finds a word at the far end of a prompt of nine tenths of its window."),
-  reasoning: t.Boolean({ description: "It thought before an answer." }),
+  context_window: orNull(t.Integer({ description: "Context window that is served, in tokens; `null` if unknown." })),
+  answers: Found("Whether the model answers."),
+  streams: t.Boolean({ description: "Whether the answer arrives piece by piece." }),
+  tools: Found("Whether the model calls a tool."),
+  images: Found("Whether the model sees a picture."),
+  needle: Found(
+    "Whether the model finds a word at the far end of a prompt that fills nine tenths of its context window.",
+  ),
+  reasoning: t.Boolean({ description: "Whether the model thought before it answered." }),
   calls: t.Integer(),
-  cost_usd: orNull(t.Number({ description: "Of all calls; null: its price is unknown." })),
+  cost_usd: orNull(t.Number({ description: "Cost of all calls; `null` if the price of the model is unknown." })),
   duration_ms: t.Integer(),
   time_to_first_token_ms: orNull(t.Integer()),
 });
@@ -35,11 +37,16 @@ export const modelTrialRoutes = (trials: ModelTrials) =>
       access: "admin",
       body: t.Object({
         model: Model,
-        needle: t.Optional(t.Boolean({ description: "Also fill its window. That takes long, and costs as much." })),
+        needle: t.Optional(
+          t.Boolean({
+            description: "Whether to also fill the model's context window. This takes long and costs accordingly.",
+          }),
+        ),
       }),
       answer: { 202: Job },
-      summary: "Try what a model can, with three or four real calls, as a job",
-      description: "A trial of the model that is under way is joined. What it found is kept: getModelTrial.",
+      summary: "Test what a model can do, with three or four real calls, as a background job",
+      description:
+        "If a trial of the model is under way, its job is returned. The result is stored; read it with `getModelTrial`.",
       handler: ({ body, caller, answer }) =>
         answer.accepted("/v1/jobs/:id", () => trials.start(body.model, body.needle === true, caller)),
     }),
@@ -48,9 +55,9 @@ export const modelTrialRoutes = (trials: ModelTrials) =>
       query: t.Object({ model: Model }),
       answer: t.Object({
         trial: orNull(ModelTrial),
-        job_id: orNull(t.String({ description: "The job of a trial that is under way." })),
+        job_id: orNull(t.String({ description: "Job of the trial that is under way." })),
       }),
-      summary: "What the last trial of a model found; null: it was never tried",
+      summary: "Get the result of the last trial of a model; null if there was none",
       handler: ({ query }) => trials.last(query.model),
     }),
   ]);

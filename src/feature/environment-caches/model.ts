@@ -5,17 +5,21 @@ import { oneOf, orNull, Time } from "../../core/schema.ts";
 export const ProjectCaches = t.Object(
   {
     project_id: t.String(),
-    paths: t.Array(t.String(), { description: "Folders of the home that the accepted environment keeps." }),
-    unavailable: orNull(t.String({ description: "Why nothing is kept on this server." })),
+    paths: t.Array(t.String(), { description: "Folders of the home directory that the accepted environment keeps." }),
+    unavailable: orNull(t.String({ description: "Why this server keeps no caches; `null` if it does." })),
     items: t.Array(
       t.Object({
         of: oneOf("person", "set-up"),
-        user_id: orNull(t.String({ description: "Whose; null for the set-up's, and on a server without accounts." })),
+        user_id: orNull(
+          t.String({
+            description: "User whose cache it is; `null` for the set-up's cache, and on a server without accounts.",
+          }),
+        ),
         user_name: orNull(t.String()),
         bytes: t.Integer(),
         made_at: orNull(Time),
       }),
-      { description: "Your own; an administrator sees all, and those of set-ups." },
+      { description: "Your own caches. An administrator sees all caches, including those of set-ups." },
     ),
   },
   { title: "ProjectCaches" },
@@ -25,7 +29,10 @@ export type ProjectCaches = Static<typeof ProjectCaches>;
 export const CachesCleared = t.Object(
   {
     removed: t.Integer(),
-    in_use: t.Integer({ description: "Those that a sandbox has now: they stay. Clear them when its work has ended." }),
+    in_use: t.Integer({
+      description:
+        "Number of caches that were not removed because a sandbox uses them. Clear them when its work has ended.",
+    }),
   },
   { title: "CachesCleared" },
 );

@@ -13,14 +13,14 @@ export const environmentCacheRoutes = (caches: EnvironmentCaches) =>
       access: "user",
       params: ProjectPath,
       answer: ProjectCaches,
-      summary: "What sandboxes of your work in a project keep of their homes, with sizes; an administrator sees all",
+      summary: "List the caches of your sandboxes in a project with their sizes, or everyone's as an administrator",
       handler: ({ params, caller }) => caches.get(params.id, caller),
     }),
     operation("clearProjectCaches", `DELETE ${PATH}`, {
       access: "user",
       params: ProjectPath,
       answer: CachesCleared,
-      summary: "Remove what sandboxes of your work in a project kept; of everybody's, as an administrator",
+      summary: "Delete the caches of your sandboxes in a project, or everyone's as an administrator",
       handler: ({ params, caller }) => caches.clear(params.id, caller),
     }),
   ]);

@@ -9,12 +9,12 @@ export const serviceChanged = defineEvent(
       service: t.String(),
       state: oneOf("starting", "healthy", "ended", "failed"),
       detail: orNull(
-        t.String({ description: "How it ended or why it failed, and what it wrote last; secrets are masked." }),
+        t.String({ description: "How the service ended or why it failed, with its last output. Secrets are masked." }),
       ),
     },
     {
       description:
-        "A service of a project's environment is started for a run or session, can be used, ended by itself and is started again (`ended`), or cannot be used (`failed`).",
+        "A service that a project's environment starts for a run or session changed its state. `healthy`: it can be used; `ended`: it ended by itself and is started again; `failed`: it cannot be used.",
     },
   ),
   { stale: ["/v1/events"] },

@@ -16,22 +16,28 @@ const EnvironmentService = t.Object(
       t.Record(t.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,99}$" }), Text, {
         maxProperties: MAX_VARIABLES,
         additionalProperties: false,
-        description: "Variables of the service. No place for secrets: everybody who sees the project reads them.",
+        description:
+          "Environment variables of the service. Do not put secrets here: everyone who can see the project can read them.",
       }),
     ),
     command: t.Optional(
-      t.Array(Text, { minItems: 1, maxItems: 100, description: "Arguments in place of the image's own." }),
+      t.Array(Text, { minItems: 1, maxItems: 100, description: "Arguments that replace those of the image." }),
     ),
     health: t.Optional(
       t.String({
         minLength: 1,
         maxLength: 2_000,
         pattern: "^[^\\x00-\\x20\\x7f][^\\x00-\\x1f\\x7f]*$",
-        description: "One line without control characters. It runs in the service, and succeeds once that can be used.",
+        description:
+          "Command that succeeds once the service can be used; it runs in the service. One line without control characters.",
       }),
     ),
     start_seconds: t.Optional(
-      t.Integer({ minimum: 1, maximum: 600, description: `Until it must be healthy; ${START_SECONDS} unless given.` }),
+      t.Integer({
+        minimum: 1,
+        maximum: 600,
+        description: `Seconds within which the service must be healthy; default ${START_SECONDS}.`,
+      }),
     ),
   },
   { title: "EnvironmentService", additionalProperties: false },
@@ -46,7 +52,7 @@ export const EnvironmentServices = t.Record(
   {
     maxProperties: MAX_SERVICES,
     additionalProperties: false,
-    description: `Up to ${MAX_SERVICES}, by the name under which they are reached: small letters, digits and dashes, at most 40; not localhost, sandbox or setup.`,
+    description: `Up to ${MAX_SERVICES} services by their host names: lower-case letters, digits and dashes, at most 40 characters; not localhost, sandbox or setup.`,
   },
 );
 export type EnvironmentServices = Static<typeof EnvironmentServices>;

@@ -6,7 +6,7 @@ export const environmentChanged = defineEvent(
   "environment_changed",
   t.Object(
     { change: oneOf("accepted", "removed") },
-    { description: "An administrator accepted, wrote or removed the environment of a project." },
+    { description: "An administrator accepted, set or removed the environment of a project." },
   ),
   { stale: ["/v1/projects/{id}/environment"] },
 );

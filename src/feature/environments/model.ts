@@ -29,7 +29,7 @@ const RepositoryPath = t.String({
   minLength: 1,
   maxLength: 400,
   pattern: "^[^\\x00-\\x1f\\x7f]+$",
-  description: "A path from the repository's top, without control characters.",
+  description: "Path from the root of the repository, without control characters.",
 });
 
 /** What an image is built from. All of it comes from the project's branch. */
@@ -47,9 +47,9 @@ export type EnvironmentBuild = Static<typeof EnvironmentBuild>;
 export const AcceptedDockerfile = t.Object(
   {
     text: t.String(),
-    image: t.String({ description: "What it begins with." }),
-    files: t.Integer({ description: "How many files it copies." }),
-    digest: t.String({ description: "Of the names and contents of these files." }),
+    image: t.String({ description: "Image that the Dockerfile begins with." }),
+    files: t.Integer({ description: "Number of files that the Dockerfile copies." }),
+    digest: t.String({ description: "Digest of the names and contents of the copied files." }),
     commit: t.String(),
   },
   { title: "AcceptedDockerfile" },
@@ -62,7 +62,8 @@ export const Environment = t.Object(
     build: t.Optional(EnvironmentBuild),
     env: t.Optional(
       Variables({
-        description: "Variables of every command. No place for secrets: everybody who sees the project reads them.",
+        description:
+          "Environment variables of every command. Do not put secrets here: everyone who can see the project can read them.",
       }),
     ),
     setup: t.Optional(Line),
@@ -79,9 +80,11 @@ export type Environment = Static<typeof Environment>;
 export const EnvironmentProposal = t.Object(
   {
     definition: Environment,
-    hash: t.String({ description: "What you accept: another proposal has another one." }),
-    files: t.Array(t.String(), { description: "Files of the repository that it was read from." }),
-    notes: t.Array(t.String(), { description: "What was left out, and why." }),
+    hash: t.String({
+      description: "Hash of the proposal, which you send to accept it. Another proposal has another hash.",
+    }),
+    files: t.Array(t.String(), { description: "Files of the repository from which the proposal was read." }),
+    notes: t.Array(t.String(), { description: "What was left out of the proposal, and why." }),
     dockerfile: orNull(AcceptedDockerfile),
     branch: t.String(),
     commit: t.String(),
@@ -97,19 +100,21 @@ export const ProjectEnvironment = t.Object(
       t.Object({
         definition: Environment,
         dockerfile: orNull(AcceptedDockerfile),
-        proposal_hash: orNull(t.String({ description: "Of the proposal that was accepted; null: a person wrote it." })),
+        proposal_hash: orNull(
+          t.String({ description: "Hash of the accepted proposal; `null` if a person wrote the environment." }),
+        ),
         accepted_at: Time,
       }),
     ),
     proposal: orNull(EnvironmentProposal),
-    changed: t.Boolean({ description: "The repository proposes something that nobody has accepted." }),
+    changed: t.Boolean({ description: "Whether the repository proposes something that nobody has accepted." }),
   },
   { title: "ProjectEnvironment" },
 );
 export type ProjectEnvironment = Static<typeof ProjectEnvironment>;
 
 export const EnvironmentChange = t.Object({
-  hash: t.Optional(t.String({ pattern: "^[0-9a-f]{64}$", description: "Accept the proposal that has this hash." })),
+  hash: t.Optional(t.String({ pattern: "^[0-9a-f]{64}$", description: "Hash of the proposal to accept." })),
   image: t.Optional(ImageName),
   definition: t.Optional(Environment),
 });

@@ -14,7 +14,7 @@ export const environmentRoutes = (environments: Environments) =>
       access: "user",
       params: ProjectPath,
       answer: ProjectEnvironment,
-      summary: "What sandboxes of a project's work are started with, and what its repository proposes",
+      summary: "Get the environment of a project's sandboxes, and what its repository proposes",
       handler: ({ params }) => environments.get(params.id),
     }),
     operation("updateProjectEnvironment", `PUT ${PATH}`, {
@@ -23,9 +23,9 @@ export const environmentRoutes = (environments: Environments) =>
       params: ProjectPath,
       body: EnvironmentChange,
       answer: ProjectEnvironment,
-      summary: "Accept the environment that the repository proposes, or set one",
+      summary: "Accept the environment that the repository proposes, or set your own",
       description:
-        "`hash` accepts a proposal as you read it, with another `image` if you name one; 409 `environment_changed` when the repository proposes something else by now. `definition` sets one of your own. With `build`, the Dockerfile and the files that it copies are taken as the project's branch has them now, and nothing else is built later; 422 says with its line what cannot be built. A `check` in it becomes the project's check. It counts from the next sandbox on.",
+        "`hash` accepts the proposal that you read, with another `image` if you name one. If the repository proposes something else by now, the answer is 409 `environment_changed`. `definition` sets an environment of your own. With `build`, the Dockerfile and the files that it copies are taken from the project's branch as they are now; later changes to them are not built. If they cannot be built, the answer is 422 and names the line. A `check` becomes the project's check. The environment takes effect with the next sandbox.",
       handler: ({ params, body, caller }) => environments.accept(params.id, body, caller),
     }),
     operation("allowProjectHost", "POST /v1/projects/:id/allowed-hosts", {
@@ -33,7 +33,7 @@ export const environmentRoutes = (environments: Environments) =>
       params: ProjectPath,
       body: AllowedHost,
       answer: ProjectEnvironment,
-      summary: "Add a host to what `project` stands for in agents' allow-lists; it counts from the next connection on",
+      summary: "Add a host to those that `project` stands for in agents' allow-lists, from the next connection on",
       handler: ({ params, body, caller }) => environments.allowHost(params.id, body, caller),
     }),
     operation("deleteProjectEnvironment", `DELETE ${PATH}`, {

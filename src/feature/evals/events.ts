@@ -11,7 +11,7 @@ export const evalChanged = defineEvent(
       name: t.String(),
       change: oneOf("created", "progress", "done", "cancelled", "deleted"),
     },
-    { description: "An eval began, an attempt of it began or ended, or it ended." },
+    { description: "An eval was created, cancelled or deleted, made progress, or ended." },
   ),
   { stale: ["/v1/evals"] },
 );

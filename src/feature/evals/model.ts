@@ -16,8 +16,12 @@ const Name = t.String({ pattern: "^[a-z0-9][a-z0-9-]{0,63}$" });
 const Model = t.String({ minLength: 3, maxLength: LIMITS.nameCharacters });
 
 const TaskFile = t.Object({
-  path: t.String({ minLength: 1, maxLength: 300, description: "In the task's folder; `/` between names." }),
-  content: t.String({ maxLength: 700_000, description: "base64" }),
+  path: t.String({
+    minLength: 1,
+    maxLength: 300,
+    description: "Path of the file in the task's folder, with `/` between names.",
+  }),
+  content: t.String({ maxLength: 700_000, description: "Content of the file in base64." }),
   executable: t.Optional(t.Boolean()),
 });
 export type TaskFile = Static<typeof TaskFile>;
@@ -25,38 +29,56 @@ const Files = t.Array(TaskFile, { maxItems: 200 });
 
 export const EvalTask = t.Object({
   name: Name,
-  instruction: t.String({ minLength: 1, maxLength: 50_000, description: "What the agent is asked." }),
-  project_name: t.Optional(orNull(t.String({ maxLength: LIMITS.nameCharacters, description: "Whose repository." }))),
-  commit: t.Optional(orNull(t.String({ pattern: "^[0-9a-f]{40}$", description: "Of it; its newest unless given." }))),
-  budget_usd: t.Optional(orNull(t.Number({ minimum: 0, maximum: 100_000, description: "Of one attempt." }))),
-  timeout_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 7 * DAY_SECONDS, description: "Default 900." })),
-  check_seconds: t.Optional(t.Integer({ minimum: 1, maximum: DAY_SECONDS, description: "Default 300." })),
+  instruction: t.String({ minLength: 1, maxLength: 50_000, description: "Instruction that the agent is given." }),
+  project_name: t.Optional(
+    orNull(t.String({ maxLength: LIMITS.nameCharacters, description: "Project whose repository the agent works on." })),
+  ),
+  commit: t.Optional(
+    orNull(t.String({ pattern: "^[0-9a-f]{40}$", description: "Commit of the repository; the newest one if absent." })),
+  ),
+  budget_usd: t.Optional(
+    orNull(t.Number({ minimum: 0, maximum: 100_000, description: "Budget of one attempt in US dollars." })),
+  ),
+  timeout_seconds: t.Optional(
+    t.Integer({
+      minimum: 1,
+      maximum: 7 * DAY_SECONDS,
+      description: "Time limit of the agent's work in seconds; default 900.",
+    }),
+  ),
+  check_seconds: t.Optional(
+    t.Integer({ minimum: 1, maximum: DAY_SECONDS, description: "Time limit of the tests in seconds; default 300." }),
+  ),
   cpus: t.Optional(
     t.Number({
       exclusiveMinimum: 0,
       maximum: 256,
-      description: "That the task needs; an agent with fewer is refused.",
+      description: "Processors that the task needs; an agent with fewer is refused.",
     }),
   ),
   memory_mb: t.Optional(
     t.Integer({
       minimum: 1,
       maximum: 1_048_576,
-      description: "That the task needs, MiB; an agent with less is refused.",
+      description: "Memory that the task needs, in MiB; an agent with less is refused.",
     }),
   ),
-  workspace: t.Optional(t.Array(TaskFile, { maxItems: 200, description: "Files that the agent begins with." })),
+  workspace: t.Optional(
+    t.Array(TaskFile, { maxItems: 200, description: "Files in the workspace when the agent begins." }),
+  ),
   tests: t.Array(TaskFile, {
     maxItems: 200,
-    description: "Hidden from the agent. `test.sh` decides by its exit code, or by its reward.",
+    description: "Tests, which the agent cannot see. `test.sh` decides by its exit code or by its reward.",
   }),
   reward: t.Optional(
     t.Boolean({
       description:
-        "The number that test.sh writes to $VERIFIER_LOGS/reward.txt decides: 1 passes. What is no number from 0 to 1 is an error.",
+        "Whether the number that `test.sh` writes to $VERIFIER_LOGS/reward.txt decides. 1 passes; anything but a number from 0 to 1 is an error.",
     }),
   ),
-  solution: t.Optional(t.Array(TaskFile, { maxItems: 200, description: "`solve.sh` solves the task." })),
+  solution: t.Optional(
+    t.Array(TaskFile, { maxItems: 200, description: "Reference solution; its `solve.sh` solves the task." }),
+  ),
 });
 export type EvalTask = Static<typeof EvalTask>;
 export const EvalTaskFolder = t.Object({ ...EvalTask.properties, workspace: Files, solution: Files });
@@ -95,11 +117,18 @@ export const EvalCreate = t.Object({
   name: t.String({ minLength: 1, maxLength: 200 }),
   tasks: t.Array(EvalTask, { minItems: 1, maxItems: MOST_TASKS }),
   oracle: t.Optional(
-    t.Boolean({ description: "No agents: each reference solution must pass, and doing nothing must fail." }),
+    t.Boolean({
+      description:
+        "Whether to check the tasks without agents: each reference solution must pass, and doing nothing must fail.",
+    }),
   ),
   agents: t.Optional(t.Array(t.String({ maxLength: 64 }), { maxItems: 20, uniqueItems: true })),
   models: t.Optional(
-    t.Array(Model, { maxItems: 20, uniqueItems: true, description: "Each agent with each; else the agent's own." }),
+    t.Array(Model, {
+      maxItems: 20,
+      uniqueItems: true,
+      description: "Models to try with each agent; by default the agent's own model.",
+    }),
   ),
   harnesses: t.Optional(
     t.Array(oneOf(...EVAL_HARNESSES), {
@@ -107,12 +136,16 @@ export const EvalCreate = t.Object({
       maxItems: EVAL_HARNESSES.length,
       uniqueItems: true,
       description:
-        "Each agent with each: Skep's own loop, an external agent, or (acp) the command that the agent's file names. Else the agent's own.",
+        "What to drive each agent with: Skep's own loop, an external agent, or (`acp`) the command in the agent's file. By default the agent's own.",
     }),
   ),
-  attempts: t.Optional(t.Integer({ minimum: 1, maximum: 100, description: "k: attempts of each task. Default 1." })),
-  parallel: t.Optional(t.Integer({ minimum: 1, maximum: 16, description: "Attempts at once. Default 2." })),
-  budget_usd: t.Optional(orNull(t.Number({ minimum: 0, maximum: 1_000_000, description: "Of all attempts." }))),
+  attempts: t.Optional(t.Integer({ minimum: 1, maximum: 100, description: "Attempts of each task (k); default 1." })),
+  parallel: t.Optional(
+    t.Integer({ minimum: 1, maximum: 16, description: "Number of attempts at the same time; default 2." }),
+  ),
+  budget_usd: t.Optional(
+    orNull(t.Number({ minimum: 0, maximum: 1_000_000, description: "Budget of all attempts together in US dollars." })),
+  ),
   replay: t.Optional(EvalRecording),
 });
 export type EvalCreate = Static<typeof EvalCreate>;
@@ -120,7 +153,7 @@ export type EvalCreate = Static<typeof EvalCreate>;
 const sums = {
   passed: t.Integer(),
   failed: t.Integer(),
-  errors: t.Integer({ description: "Attempts that say nothing of the agent; they count as not passed." }),
+  errors: t.Integer({ description: "Number of attempts that say nothing about the agent. They count as not passed." }),
   cost_usd: t.Number(),
   calls_without_price: t.Integer(),
   tokens: t.Integer(),
@@ -130,15 +163,21 @@ const sums = {
 export const EvalScore = t.Object({
   worker: oneOf(...WORKERS),
   agent_id: orNull(t.String()),
-  model: orNull(t.String({ description: "Null: the agent's own." })),
+  model: orNull(t.String({ description: "Model of the attempts; `null` for the agent's own." })),
   harness: orNull(t.String()),
-  ended: t.Integer({ description: "Attempts that have an outcome." }),
+  ended: t.Integer({ description: "Number of attempts that have an outcome." }),
   total: t.Integer(),
   ...sums,
-  pass_at_k: orNull(t.Number({ description: "Chance that at least one of k attempts passes. Null: too few ended." })),
-  pass_all_k: orNull(t.Number({ description: "Chance that all of k attempts pass (pass^k). Null: too few ended." })),
+  pass_at_k: orNull(
+    t.Number({
+      description: "Probability that at least one of k attempts passes (pass@k); `null` if too few have ended.",
+    }),
+  ),
+  pass_all_k: orNull(
+    t.Number({ description: "Probability that all of k attempts pass (pass^k); `null` if too few have ended." }),
+  ),
   tool_errors: t.Integer(),
-  duration_ms: orNull(t.Integer({ description: "Mean of the attempts' work." })),
+  duration_ms: orNull(t.Integer({ description: "Mean working time of the attempts in milliseconds." })),
 });
 export type EvalScore = Static<typeof EvalScore>;
 
@@ -149,15 +188,15 @@ export const Eval = t.Object({
   mode: oneOf("agents", "oracle"),
   status: oneOf(...EVAL_STATUSES),
   tasks: t.Integer(),
-  attempts: t.Integer({ description: "k" }),
+  attempts: t.Integer({ description: "Attempts of each task (k)." }),
   parallel: t.Integer(),
   budget_usd: orNull(t.Number()),
-  replayed: t.Boolean({ description: "Recorded replies were played; no model was asked." }),
-  ended: t.Integer({ description: "Attempts that have ended." }),
+  replayed: t.Boolean({ description: "Whether recorded replies were played and no model was asked." }),
+  ended: t.Integer({ description: "Number of attempts that have ended." }),
   total: t.Integer(),
   ...sums,
   size_bytes: t.Integer({
-    description: "Of its tasks and the replies that it plays; they count to what its user has stored.",
+    description: "Size of the eval's tasks and recorded replies in bytes. It counts toward what its user has stored.",
   }),
   created_at: Time,
   finished_at: orNull(Time),
@@ -168,7 +207,8 @@ export const EvalDetail = t.Object({
   ...Eval.properties,
   scores: t.Array(EvalScore),
   problems: t.Array(t.Object({ task: t.String(), message: t.String() }), {
-    description: "Of an oracle: tasks whose solution does not pass, or which pass without one.",
+    description:
+      "For an oracle: tasks whose reference solution does not pass, which pass without one, or which could not be tried.",
   }),
 });
 export type EvalDetail = Static<typeof EvalDetail>;
@@ -184,7 +224,7 @@ export const EvalAttempt = t.Object({
   number: t.Integer(),
   status: oneOf(...ATTEMPT_STATES),
   run_id: orNull(t.String()),
-  reason: orNull(t.String({ description: "Why it did not pass." })),
+  reason: orNull(t.String({ description: "Why the attempt did not pass." })),
   cost_usd: t.Number(),
   calls_without_price: t.Integer(),
   tokens: t.Integer(),
@@ -199,7 +239,7 @@ const Passes = t.Object({ passed: t.Integer(), ended: t.Integer() });
 export const EvalComparison = t.Object({
   before: Eval,
   after: Eval,
-  better: t.Integer({ description: "Tasks that pass more often." }),
+  better: t.Integer({ description: "Number of tasks that pass more often." }),
   worse: t.Integer(),
   tasks: t.Array(
     t.Object({

@@ -11,7 +11,7 @@ export function evalRoutes(evals: Evals, taskOfRun: TaskOfRun) {
     operation("listEvals", "GET /v1/evals", {
       access: "user",
       ...pagesOf(Eval),
-      summary: "Evals, newest first",
+      summary: "List evals, newest first",
       handler: ({ query, caller }) => evals.list(pageOf(query), caller),
     }),
     operation("createEval", "POST /v1/evals", {
@@ -20,33 +20,33 @@ export function evalRoutes(evals: Evals, taskOfRun: TaskOfRun) {
       body: EvalCreate,
       bodyBytes: LIMITS.evalBytes,
       answer: { 202: EvalDetail },
-      summary: "Let agents try tasks, and count what passes",
+      summary: "Let agents try tasks, and count how many pass",
       description:
-        "Each attempt is a run of its own: the agent's work in a sandbox, then the task's hidden tests. `oracle` proves the tasks without a model; `replay` plays recorded replies. The body may hold 16 MiB.",
+        "Each attempt is a run of its own: the agent works in a sandbox, then the task's hidden tests run. `oracle` checks the tasks without a model; `replay` plays recorded replies. The body may have up to 16 MiB.",
       handler: async ({ body, caller, answer }) => answer.accepted("/v1/evals/:id", await evals.create(body, caller)),
     }),
     operation("getEval", "GET /v1/evals/:id", {
       access: "user",
       answer: EvalDetail,
-      summary: "One eval with its scores",
+      summary: "Get an eval with its scores",
       handler: ({ params, caller }) => evals.get(params.id, caller),
     }),
     operation("listEvalAttempts", "GET /v1/evals/:id/attempts", {
       access: "user",
       ...pagesOf(EvalAttempt),
-      summary: "Attempts of an eval, in the order in which they are made",
+      summary: "List an eval's attempts in the order in which they are made",
       handler: ({ params, query, caller }) => evals.attempts(params.id, pageOf(query), caller),
     }),
     operation("compareEvals", "GET /v1/evals/:id/comparison/:earlier", {
       access: "user",
       answer: EvalComparison,
-      summary: "What passes more or less often than in another eval",
+      summary: "Compare an eval with an earlier one: what passes more or less often",
       handler: ({ params, caller }) => evals.compare(params.id, params.earlier, caller),
     }),
     operation("getEvalRecording", "GET /v1/evals/:id/recording", {
       access: "user",
       answer: EvalRecording,
-      summary: "What the models answered, to be replayed",
+      summary: "Get the recorded replies of an eval's models, to replay them",
       handler: ({ params, caller }) => evals.recording(params.id, caller),
     }),
     operation("cancelEval", "POST /v1/evals/:id/cancel", {
@@ -60,13 +60,13 @@ export function evalRoutes(evals: Evals, taskOfRun: TaskOfRun) {
       access: "user",
       scope: "runs",
       answer: 204,
-      summary: "Delete an eval that has ended; its runs stay",
+      summary: "Delete an eval that has ended; its runs are kept",
       handler: ({ params, caller }) => evals.remove(params.id, caller),
     }),
     operation("getRunEvalTask", "GET /v1/runs/:id/eval-task", {
       access: "user",
       answer: EvalTaskFolder,
-      summary: "A task made of a run: its text and the commit that it began from, its changes as the solution",
+      summary: "Get a run as a task: its text, the commit that it began from, and its changes as the solution",
       handler: ({ params, caller }) => taskOfRun(params.id, caller),
     }),
   ]);

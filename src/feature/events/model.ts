@@ -9,7 +9,7 @@ import { queryInteger } from "../../http/schema.ts";
 const Id = t.Optional(t.String());
 export const LoggedEvent = t.Object(
   {
-    id: t.Integer({ description: "Position in the log: strictly growing." }),
+    id: t.Integer({ description: "Position of the event in the log, which always increases." }),
     kind: t.String(),
     at: Time,
     run_id: Id,
@@ -18,7 +18,7 @@ export const LoggedEvent = t.Object(
     agent_id: Id,
     swarm_id: Id,
     project_id: Id,
-    data: t.Record(t.String(), t.Unknown(), { description: "By the schema of this kind of event." }),
+    data: t.Record(t.String(), t.Unknown(), { description: "Data of the event, by the schema of its kind." }),
   },
   { title: "LoggedEvent" },
 );
@@ -33,17 +33,22 @@ export const FilterQuery = {
   agent_id: RefQuery,
   swarm_id: RefQuery,
   project_id: RefQuery,
-  kinds: t.Optional(t.String({ maxLength: 2_000, description: "Kinds, separated by commas." })),
+  kinds: t.Optional(t.String({ maxLength: 2_000, description: "Kinds of events, separated by commas." })),
 };
 
 export const StreamQuery = t.Object({
   ...FilterQuery,
-  after: t.Optional(queryInteger({ minimum: 0, description: "Like Last-Event-ID, for the first request." })),
+  after: t.Optional(
+    queryInteger({
+      minimum: 0,
+      description: "Id of the event after which the stream begins, like `Last-Event-ID` but for the first request.",
+    }),
+  ),
   focus: t.Optional(
     t.String({
       maxLength: 1_000,
       description:
-        "Ids of runs and sessions, separated by commas: theirs in full. Of all others what they say and do piece by piece is left out: `agent_output`, `agent_thinking`, `output_withdrawn`, `tool_call_start`, `tool_call_end`, `llm_call`. Empty: left out of all.",
+        "Ids of runs and sessions to receive in full, separated by commas; may be empty. Of all others, the kinds `agent_output`, `agent_thinking`, `output_withdrawn`, `tool_call_start`, `tool_call_end` and `llm_call` are left out.",
     }),
   ),
   ticket: t.Optional(t.String({ maxLength: 100 })),

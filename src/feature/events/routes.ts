@@ -77,32 +77,35 @@ export function eventRoutes({ streams, tickets, log, catalogue, fine, assertRun,
       access: "user",
       query: ListQuery,
       answer: LoggedEventList,
-      summary: "The log of events, newest first",
+      summary: "List the events of the log, newest first",
       description:
-        "A page looks through a bounded part of the log: it may hold fewer events than `limit`, or none, and continue. It has ended when `next_cursor` is null.",
+        "Each page covers a bounded part of the log, so it may hold fewer events than `limit`, or none, although more follow. The list ends when `next_cursor` is null.",
       handler: ({ query, caller }) => list(caller, query),
     }),
     operation("ticketEvent", "POST /v1/events/ticket", {
       access: "user",
       scope: "read",
-      answer: t.Object({ ticket: t.String(), expires_in: t.Integer({ description: "Seconds." }) }),
-      summary: "A one-minute, one-time ticket for the stream",
+      answer: t.Object({
+        ticket: t.String(),
+        expires_in: t.Integer({ description: "Seconds until the ticket expires." }),
+      }),
+      summary: "Create a one-time ticket for the event stream, valid for one minute",
       handler: ({ caller }) => ({ ticket: tickets.issue(caller), expires_in: TICKET_SECONDS }),
     }),
     operation("getEventsStream", "GET /v1/events/stream", {
       access: "user",
       query: StreamQuery,
-      summary: "Live events, resumable (Server-Sent Events)",
+      summary: "Stream live events, resumable (Server-Sent Events)",
       description:
-        "Frames carry `id`, `event` (the kind) and `data` (one line of JSON). With `run_id`, `session_id` or `swarm_id` the stream starts at the first event of that run, session or swarm and, for a run, ends after its last. Needs a credential or a ticket.",
+        "Frames carry `id`, `event` (the kind) and `data` (one line of JSON). With `run_id`, `session_id` or `swarm_id` the stream starts at the first event of that run, session or swarm. The stream of a run ends after the run's last event. The request needs a credential or a ticket.",
       documented: {
         responses: {
           200: {
             description:
-              "An event stream. The JSON of each frame is as the schema `Event`; a frame `gap` instead says which are missing (`from`, `to`).",
+              "An event stream. The JSON of each frame follows the schema `Event`. A frame `gap` instead names the events that are missing (`from`, `to`).",
             content: { "text/event-stream": { schema: { type: "string" } } },
           },
-          204: { description: "The run has ended, and this position is after its last event: do not reconnect." },
+          204: { description: "The run has ended and this position is after its last event. Do not reconnect." },
         },
       },
       handler: ({ query, caller, request }) => open(caller, query, request.headers.get("last-event-id")),
@@ -113,8 +116,8 @@ export function eventRoutes({ streams, tickets, log, catalogue, fine, assertRun,
 const ListQuery = t.Object({
   ...FilterQuery,
   ...PageQuery,
-  before: t.Optional(queryInteger({ minimum: 1, description: "Only events before this one, by `id`." })),
-  q: t.Optional(t.String({ maxLength: 200, description: "Words; all of them must be in the event's kind or data." })),
+  before: t.Optional(queryInteger({ minimum: 1, description: "Id of an event. Only events before it are returned." })),
+  q: t.Optional(t.String({ maxLength: 200, description: "Words that must all occur in the event's kind or data." })),
 });
 type ListQuery = (typeof ListQuery)["static"];
 

@@ -8,15 +8,15 @@ export const HarnessName = oneOf(...OWN_LOGIN_NAMES);
 const AgentNames = t.Array(t.String({ minLength: 1, maxLength: 64 }), {
   maxItems: LIMITS.ownLoginAgents,
   uniqueItems: true,
-  description: "Agents that may work with it when you start them; `*`: every one that asks for it.",
+  description: "Agents that may use the log-in when you start them; `*` for every agent that asks for it.",
 });
 
 export const HarnessLogin = t.Object({
   harness: HarnessName,
   masked_login: t.String(),
   agents: AgentNames,
-  hosts: t.Array(t.String(), { description: "All that a container with this log-in reaches." }),
-  not_held: t.String({ description: "What Skep cannot hold while the log-in is used." }),
+  hosts: t.Array(t.String(), { description: "All hosts that a container with this log-in can reach." }),
+  not_held: t.String({ description: "What Skep cannot enforce while the log-in is used." }),
   created_at: Time,
   updated_at: Time,
   last_used_at: orNull(Time),
@@ -28,7 +28,8 @@ export const HarnessLoginUpdate = t.Object({
     t.String({
       minLength: 1,
       maxLength: LIMITS.secretValueBytes,
-      description: "Needed the first time; codex and opencode: the text of their auth.json; claude-code: a token.",
+      description:
+        "The log-in, required the first time: the text of auth.json for codex and opencode, a token for claude-code.",
     }),
   ),
   agents: t.Optional(AgentNames),

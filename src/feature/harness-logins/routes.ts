@@ -12,7 +12,7 @@ export const harnessLoginRoutes = (logins: HarnessLogins) =>
     operation("listHarnessLogins", "GET /v1/settings/harness-logins", {
       access: "user",
       ...pagesOf(HarnessLogin),
-      summary: "Own log-ins of external agents, masked",
+      summary: "List your own log-ins for external agents, masked",
       handler: ({ query, caller }) => logins.list(pageOf(query), caller),
     }),
     operation("updateHarnessLogin", "PUT /v1/settings/harness-logins/:harness", {
@@ -21,16 +21,16 @@ export const harnessLoginRoutes = (logins: HarnessLogins) =>
       body: HarnessLoginUpdate,
       answer: HarnessLogin,
       strict: true,
-      summary: "Store your own log-in of an external agent, or say which agents may use it",
+      summary: "Store your own log-in for an external agent, or set which agents may use it",
       description:
-        "Agents with `credentials: own` that you start then work with it at its vendor: budgets do not hold there.",
+        "Agents with `credentials: own` that you start then use the log-in directly with its vendor. Budgets do not limit that use.",
       handler: ({ params, body, caller }) => logins.set(params.harness, body, caller),
     }),
     operation("deleteHarnessLogin", "DELETE /v1/settings/harness-logins/:harness", {
       access: "user",
       params: HarnessPath,
       answer: 204,
-      summary: "Delete your own log-in of an external agent",
+      summary: "Delete your own log-in for an external agent",
       handler: ({ params, caller }) => logins.remove(params.harness, caller),
     }),
   ]);

@@ -11,14 +11,14 @@ const DiskUsageView = t.Object(
     measured_at: Time,
     total_bytes: Bytes,
     database: t.Object({
-      bytes: t.Integer({ description: "Of the file." }),
-      free_bytes: t.Integer({ description: "Of pages that hold nothing." }),
-      wal_bytes: t.Integer({ description: "Of the write-ahead log." }),
+      bytes: t.Integer({ description: "Size of the database file in bytes." }),
+      free_bytes: t.Integer({ description: "Size of the unused pages in the database file, in bytes." }),
+      wal_bytes: t.Integer({ description: "Size of the write-ahead log in bytes." }),
     }),
     kinds: t.Array(t.Object({ kind: t.String(), count: t.Integer(), bytes: Bytes })),
     users: t.Array(
       t.Object({
-        user_id: orNull(t.String({ description: "Null: nobody's." })),
+        user_id: orNull(t.String({ description: "Id of the user; `null` for data that belongs to nobody." })),
         name: orNull(t.String()),
         bytes: Bytes,
       }),
@@ -26,8 +26,8 @@ const DiskUsageView = t.Object(
     projects: t.Array(t.Object({ project_id: t.String(), name: orNull(t.String()), bytes: Bytes })),
     largest: t.Array(
       t.Object({
-        id: t.String({ description: "Of the run or session." }),
-        name: orNull(t.String({ description: "A run's task; null for a session." })),
+        id: t.String({ description: "Id of the run or session." }),
+        name: orNull(t.String({ description: "Task of the run; `null` for a session." })),
         bytes: Bytes,
       }),
     ),
@@ -43,7 +43,7 @@ const DiskUsageView = t.Object(
       ),
       {
         description:
-          "What the container engine keeps of projects, outside the data folder and in no sum above; null: it did not answer. Those that take most.",
+          "What takes most space in the container engine, by project; outside the data folder and not in the sums above. `null` if the engine did not answer.",
       },
     ),
   },
@@ -55,14 +55,14 @@ export const diskRoutes = (disk: DiskUsages) =>
     operation("getDiskUsage", "GET /v1/admin/disk", {
       access: "admin",
       answer: t.Object({ usage: orNull(DiskUsageView) }),
-      summary: "Who takes what on the disk, as it was last measured",
-      description: "Null: it was never measured. `POST /v1/admin/disk/measure` measures it.",
+      summary: "Get what uses disk space, as last measured",
+      description: "`usage` is `null` if it was never measured. `POST /v1/admin/disk/measure` measures it.",
       handler: () => ({ usage: disk.last() }),
     }),
     operation("measureDisk", "POST /v1/admin/disk/measure", {
       access: "admin",
       answer: { 202: Job },
-      summary: "Measure who takes what on the disk, in the background",
+      summary: "Measure what uses disk space, in the background",
       handler: ({ caller, answer }) => answer.accepted("/v1/jobs/:id", () => disk.measure(caller)),
     }),
   ]);

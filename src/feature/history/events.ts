@@ -7,11 +7,14 @@ export const historyDeleted = defineEvent(
   t.Object(
     {
       kind: oneOf("run", "session", "project", "user", "age"),
-      id: orNull(t.String({ description: "Of the run, session, project or user. Null: of many." })),
+      id: orNull(t.String({ description: "Id of the run, session, project or user; `null` if many were deleted." })),
       runs: t.Integer(),
       sessions: t.Integer(),
     },
-    { description: "A run, a chat, or a project's or user's everything was deleted with all that belonged to it." },
+    {
+      description:
+        "History was deleted with all that belonged to it: a run, a chat, everything of a project or user, or old history.",
+    },
   ),
   { stale: ["/v1/runs", "/v1/chat/sessions", "/v1/changes", "/v1/projects", "/v1/users", "/v1/admin/users"] },
 );
@@ -19,8 +22,8 @@ export const historyDeleted = defineEvent(
 export const historyKept = defineEvent(
   "history_kept",
   t.Object(
-    { id: t.String({ description: "Of the run or chat." }), kept: t.Boolean() },
-    { description: "A run or chat is kept, whatever the settings for retention say, or goes by them again." },
+    { id: t.String({ description: "Id of the run or chat." }), kept: t.Boolean() },
+    { description: "A run or chat is now kept regardless of the retention settings, or is subject to them again." },
   ),
   { stale: ["/v1/kept-history"] },
 );

@@ -12,17 +12,17 @@ export const HistoryPreview = t.Object(
   {
     kind: oneOf(...HISTORY_KINDS),
     id: t.String(),
-    runs: Count("Runs, with their steps, comments and results."),
-    sessions: Count("Transcripts: of runs, chats and what they started."),
-    messages: Count("Messages in them."),
-    attachments: Count("Files that nothing else holds."),
-    tasks: Count("Tasks of its board."),
-    documents: Count("Documents."),
-    routines: Count("Routines."),
-    memories: Count("Entries of memory that are this user's own."),
-    folders: Count("Folders of runs and chats on the disk."),
-    bytes: Count("Of these folders, as they were last measured."),
-    active: Count("Runs and chats at work. It cannot be deleted before they have ended."),
+    runs: Count("Number of runs. Their steps, comments and results are deleted with them."),
+    sessions: Count("Number of transcripts: those of runs and chats, and of what these started."),
+    messages: Count("Number of messages in these transcripts."),
+    attachments: Count("Number of files attached to these transcripts. Files that are also attached elsewhere stay."),
+    tasks: Count("Number of tasks on the project's board."),
+    documents: Count("Number of documents."),
+    routines: Count("Number of routines."),
+    memories: Count("Number of memory entries that belong to this user."),
+    folders: Count("Number of folders of runs and chats on the disk."),
+    bytes: Count("Size of these folders in bytes, as last measured."),
+    active: Count("Number of runs and chats at work. Deletion is refused until they have ended."),
     stays: t.Array(t.String(), { description: "What is not deleted, in sentences." }),
   },
   { title: "HistoryPreview" },
@@ -30,7 +30,7 @@ export const HistoryPreview = t.Object(
 export type HistoryPreview = Static<typeof HistoryPreview>;
 
 export const Kept = t.Object({
-  id: t.String({ description: "Of the run or chat." }),
+  id: t.String({ description: "Id of the run or chat." }),
   kept_by: orNull(t.String()),
   kept_at: Time,
 });
@@ -38,8 +38,8 @@ export type Kept = Static<typeof Kept>;
 
 /** What the retention settings would remove now. */
 const Old = t.Object({
-  count: Count("That would go."),
-  bytes: Count("Of their folders and texts. 0 where nothing is measured yet."),
+  count: Count("Number of entries that would be removed."),
+  bytes: Count("Size of their folders and texts in bytes; 0 if not measured yet."),
   oldest: orNull(Time),
   limit_days: orNull(t.Integer()),
   limit_gb: orNull(t.Number()),

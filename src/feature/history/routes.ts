@@ -13,9 +13,9 @@ const Path = t.Object({ id: t.String({ maxLength: 64 }) });
 
 const WHAT = {
   runs: "a run",
-  sessions: "a chat, or the work of a routine, a swarm or an onboarding,",
+  sessions: "a chat or the work of a routine, a swarm or an onboarding",
   projects: "a project",
-  users: "a user, or your own account,",
+  users: "a user or your own account",
 } as const;
 
 export function historyRoutes(history: History, retention: RetentionService) {
@@ -24,7 +24,7 @@ export function historyRoutes(history: History, retention: RetentionService) {
       access: who.access,
       params: Path,
       answer: HistoryPreview,
-      summary: `What goes, and what stays, when ${WHAT[kind]} is deleted with everything`,
+      summary: `Preview the deletion of ${WHAT[kind]}: what is removed and what stays`,
       handler: ({ params, caller }) => history.preview(kind, params.id, caller),
     }),
     operation(`delete${name}History`, `DELETE /v1/history/${kind}/:id`, {
@@ -32,9 +32,9 @@ export function historyRoutes(history: History, retention: RetentionService) {
       project: "viewer",
       params: Path,
       answer: { 202: Job },
-      summary: `Delete ${WHAT[kind]} with everything, in the background`,
+      summary: `Delete ${WHAT[kind]} with everything that belongs to it, in the background`,
       description:
-        "Rows, files, containers, branches, events and texts in search go, also from the bytes of the database. It can be cancelled until it begins. Money and counts stay. 409 `history_active` while work of it is under way.",
+        "Removes rows, files, containers, branches, events and search texts, also from the bytes of the database. Costs and counts stay. The job can be cancelled until it begins. While work is under way, the answer is 409 `history_active`.",
       handler: ({ params, caller, answer }) =>
         answer.accepted("/v1/jobs/:id", () => history.remove(kind, params.id, caller)),
     }),
@@ -49,25 +49,25 @@ export function historyRoutes(history: History, retention: RetentionService) {
       query: t.Object({
         ...PageQuery,
         id: t.Optional(
-          t.String({ maxLength: 64, description: "Only this run or chat: nothing where it is not kept." }),
+          t.String({ maxLength: 64, description: "Run or chat to look for. The list is empty if it is not kept." }),
         ),
       }),
       answer: listOf(Kept),
-      summary: "Runs and chats that the settings for retention leave alone",
+      summary: "List the runs and chats that are kept regardless of the retention settings",
       handler: ({ query, caller }) => history.kept(pageOf(query), caller, query.id),
     }),
     operation("keepHistory", "PUT /v1/kept-history/:id", {
       access: "user",
       project: "viewer",
       answer: Kept,
-      summary: "Keep a run or chat, whatever the settings for retention say",
+      summary: "Keep a run or chat regardless of the retention settings",
       handler: ({ params, caller }) => history.keep(params.id, caller),
     }),
     operation("releaseHistory", "DELETE /v1/kept-history/:id", {
       access: "user",
       project: "viewer",
       answer: 204,
-      summary: "Let a run or chat go by the settings for retention again",
+      summary: "Make a run or chat subject to the retention settings again",
       handler: ({ params, caller }) => history.release(params.id, caller),
     }),
     operation("previewRetention", "GET /v1/admin/retention", {
@@ -78,7 +78,7 @@ export function historyRoutes(history: History, retention: RetentionService) {
         transcripts_days: t.Optional(queryInteger({ minimum: 1, maximum: 36_500 })),
       }),
       answer: RetentionPreview,
-      summary: "What the settings for retention would remove now, or other numbers of days would",
+      summary: "Preview what the retention settings, or other numbers of days, would remove now",
       handler: ({ query }) => retention.preview(query),
     }),
   ]);

@@ -9,7 +9,7 @@ export const hostsChanged = defineEvent(
     { change: oneOf("drained", "enabled", "lost", "back") },
     {
       description:
-        "An administrator drained or enabled one of several container engines (drained, enabled), or one stopped to answer, or answers again (lost, back).",
+        "An administrator drained or enabled one of several container engines, or one stopped answering (`lost`) or answers again (`back`).",
     },
   ),
   { stale: ["/v1/hosts"] },

@@ -12,30 +12,30 @@ export const hostRoutes = (hosts: Hosts) =>
     operation("listHosts", "GET /v1/hosts", {
       access: "admin",
       ...pagesOf(Host),
-      summary: "Container engines that agents work on, as they answer now; empty where DOCKER_HOSTS names none",
+      summary: "List the container engines that agents work on, as they answer now; empty if DOCKER_HOSTS names none",
       handler: async ({ query }) => pageOfArray(await hosts.list(), pageOf(query), ({ name }) => name),
     }),
     operation("getHost", "GET /v1/hosts/:name", {
       access: "admin",
       params: NamePath,
       answer: Host,
-      summary: "A container engine, as it answers now",
+      summary: "Get a container engine, as it answers now",
       handler: ({ params }) => hosts.get(params.name),
     }),
     operation("drainHost", "POST /v1/hosts/:name/drain", {
       access: "admin",
       params: NamePath,
       answer: Host,
-      summary: "Give a container engine no new work; what works there ends there",
+      summary: "Drain a container engine: it gets no new work, and its current work runs to its end",
       description:
-        "It stays so over restarts, until it is enabled. Work on the files of work that is still there joins it. The host is empty when its state is `drained`.",
+        "The host stays drained after restarts, until it is enabled. Work that shares files with work still on the host also goes there. The host is empty when its state is `drained`.",
       handler: ({ params, caller }) => hosts.drain(params.name, caller),
     }),
     operation("enableHost", "POST /v1/hosts/:name/enable", {
       access: "admin",
       params: NamePath,
       answer: Host,
-      summary: "Give a container engine work again",
+      summary: "Enable a drained container engine, so that it gets work again",
       handler: ({ params, caller }) => hosts.enable(params.name, caller),
     }),
   ]);

@@ -5,7 +5,7 @@ export const agentMessageSent = defineEvent(
   "agent_message_sent",
   t.Object(
     { message_id: t.String(), from_agent: t.String(), to_agent: t.String() },
-    { description: "An agent wrote to another one, which reads it when it next works for the same user." },
+    { description: "An agent wrote to another agent, which reads the message when it next works for the same user." },
   ),
 );
 

@@ -7,10 +7,12 @@ export const AgentMessage = t.Object({
   from_agent: t.String(),
   to_agent: t.String(),
   text: t.String(),
-  from_session_id: t.String({ description: "Where the sender wrote it." }),
-  hops: t.Integer({ description: "How many messages of agents, one answering the other, led to it." }),
+  from_session_id: t.String({ description: "Session in which the sender wrote the message." }),
+  hops: t.Integer({
+    description: "Number of agent messages, each answering the one before, that led to this message.",
+  }),
   created_at: Time,
   read_at: orNull(Time),
-  read_session_id: orNull(t.String({ description: "The session whose transcript it is in." })),
+  read_session_id: orNull(t.String({ description: "Session whose transcript contains the message." })),
 });
 export type AgentMessage = Static<typeof AgentMessage>;

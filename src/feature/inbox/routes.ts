@@ -13,10 +13,15 @@ export function inboxRoutes(inbox: Inbox) {
       access: "user",
       query: t.Object({
         ...PageQuery,
-        unread: t.Optional(queryBoolean({ description: "Only what the agent has, or has not, read yet." })),
+        unread: t.Optional(
+          queryBoolean({
+            description:
+              "Whether to list only messages that the agent has not read yet, or only those that it has read.",
+          }),
+        ),
       }),
       answer: listOf(AgentMessage),
-      summary: "What other agents wrote to this one in your work, newest first",
+      summary: "List the messages that other agents wrote to this agent in your work, newest first",
       handler: ({ params, query, caller }) => inbox.list(params.id, { unread: query.unread }, pageOf(query), caller),
     }),
   ]);

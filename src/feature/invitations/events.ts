@@ -7,7 +7,10 @@ export const invitationsChanged = defineEvent(
   "project_invitations_changed",
   t.Object(
     { change: oneOf("created", "used", "revoked") },
-    { description: "An invitation to a project was made, used or revoked. For those who see the project." },
+    {
+      description:
+        "An invitation to a project was created, used or revoked. Everyone who can see the project receives this event.",
+    },
   ),
   { stale: ["/v1/projects/{id}/invitations"] },
 );

@@ -9,7 +9,7 @@ export const Invitation = t.Object(
     id: t.String(),
     role: Role,
     state: oneOf("open", "used", "expired", "revoked"),
-    uses: t.Integer({ description: "How often it was used." }),
+    uses: t.Integer({ description: "Number of times that the invitation was used." }),
     max_uses: t.Integer(),
     created_by: t.String(),
     created_by_name: t.String(),
@@ -21,7 +21,12 @@ export const Invitation = t.Object(
 export type Invitation = Static<typeof Invitation>;
 
 export const MadeInvitation = t.Composite(
-  [Invitation, t.Object({ token: t.String({ description: "Shown this once. The link is `/join/TOKEN`." }) })],
+  [
+    Invitation,
+    t.Object({
+      token: t.String({ description: "Token of the invitation, shown only once. The link is `/join/TOKEN`." }),
+    }),
+  ],
   { title: "MadeProjectInvitation" },
 );
 export type MadeInvitation = Static<typeof MadeInvitation>;
@@ -29,10 +34,18 @@ export type MadeInvitation = Static<typeof MadeInvitation>;
 export const InvitationCreate = t.Object({
   role: t.Optional(Role),
   days: t.Optional(
-    t.Integer({ minimum: 1, maximum: LIMITS.invitationDays, description: "How long it is valid; 7 unless said." }),
+    t.Integer({
+      minimum: 1,
+      maximum: LIMITS.invitationDays,
+      description: "Number of days for which the invitation is valid; default 7.",
+    }),
   ),
   max_uses: t.Optional(
-    t.Integer({ minimum: 1, maximum: LIMITS.invitationUses, description: "How many may use it; 1 unless said." }),
+    t.Integer({
+      minimum: 1,
+      maximum: LIMITS.invitationUses,
+      description: "Number of people who may use the invitation; default 1.",
+    }),
   ),
 });
 export type InvitationCreate = Static<typeof InvitationCreate>;
@@ -47,9 +60,9 @@ export const Offer = t.Object(
     project_id: t.String(),
     project_name: t.String(),
     role: Role,
-    invited_by: t.String({ description: "The name of who made it." }),
+    invited_by: t.String({ description: "Name of the person who made the invitation." }),
     expires_at: Time,
-    is_member: t.Boolean({ description: "You may do that much in the project already." }),
+    is_member: t.Boolean({ description: "Whether you already have this role or a higher one in the project." }),
   },
   { title: "ProjectInvitationOffer" },
 );
@@ -60,7 +73,10 @@ export const Joined = t.Object(
     project_id: t.String(),
     project_name: t.String(),
     role: Role,
-    joined: t.Boolean({ description: "False: you had that role, or a higher one; the invitation was not used up." }),
+    joined: t.Boolean({
+      description:
+        "Whether you joined. `false`: you already had this role or a higher one, and the invitation was not used up.",
+    }),
   },
   { title: "JoinedProject" },
 );

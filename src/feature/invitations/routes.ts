@@ -13,7 +13,7 @@ export const invitationRoutes = (invitations: Invitations) =>
       access: "user",
       project: "maintainer",
       ...pagesOf(Invitation),
-      summary: "Invitations to a project, newest first; without their tokens",
+      summary: "List the invitations to a project without their tokens, newest first",
       handler: ({ params, query, caller }) => invitations.list(params.id, pageOf(query), caller),
     }),
     operation("createProjectInvitation", "POST /v1/projects/:id/invitations", {
@@ -22,9 +22,9 @@ export const invitationRoutes = (invitations: Invitations) =>
       credential: true,
       body: InvitationCreate,
       answer: { 201: MadeInvitation },
-      summary: "Invite by a link to a project, as a contributor unless `role` says otherwise",
+      summary: "Create a link that invites people to a project, as contributors unless `role` says otherwise",
       description:
-        "Takes a member who is a maintainer or an owner, and gives no role above theirs. Who uses it needs an account. It ends with the rights of who made it.",
+        "Requires the role maintainer or owner; the invitation cannot give a higher role than yours. People need an account to use it. It ends when its creator may no longer give its role.",
       handler: ({ params, body, caller, answer }) =>
         answer.created(
           ({ id }) => `/v1/projects/${params.id}/invitations/${id}`,
@@ -35,7 +35,7 @@ export const invitationRoutes = (invitations: Invitations) =>
       access: "user",
       project: "maintainer",
       answer: 204,
-      summary: "Revoke an invitation; who has joined by it stays",
+      summary: "Revoke an invitation; people who joined with it stay",
       handler: ({ params, caller }) => invitations.revoke(params.id, params.invitation_id, caller),
     }),
     operation("readInvitation", "POST /v1/invitations/read", {
@@ -44,7 +44,7 @@ export const invitationRoutes = (invitations: Invitations) =>
       limit: "invitation",
       body: TokenBody,
       answer: Offer,
-      summary: "What an invitation is to, for who has its token",
+      summary: "Get what an invitation offers, by its token",
       handler: ({ body, caller }) => invitations.read(body.token, caller),
     }),
     operation("acceptInvitation", "POST /v1/invitations/accept", {
@@ -52,7 +52,7 @@ export const invitationRoutes = (invitations: Invitations) =>
       limit: "invitation",
       body: TokenBody,
       answer: Joined,
-      summary: "Join a project by the token of an invitation",
+      summary: "Join a project with the token of an invitation",
       handler: ({ body, caller }) => invitations.accept(body.token, caller),
     }),
   ]);

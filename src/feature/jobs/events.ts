@@ -16,10 +16,12 @@ export const jobProgress = defineEvent(
       subject,
       error,
       progress: t.Optional(
-        t.Record(t.String(), t.Unknown(), { description: "Further details of its kind, e.g. the layers of an image." }),
+        t.Record(t.String(), t.Unknown(), {
+          description: "Further details that depend on the kind, such as the layers of an image.",
+        }),
       ),
     },
-    { description: "A background job started, progressed or ended." },
+    { description: "A background job started, made progress or ended." },
   ),
   { delivery: "lossy", stale: ["/v1/jobs"] },
 );

@@ -11,14 +11,14 @@ export function jobRoutes(jobs: Jobs) {
     operation("listJobs", "GET /v1/jobs", {
       access: "user",
       ...pagesOf(Job),
-      summary: "Background jobs, newest first",
+      summary: "List background jobs, newest first",
       handler: ({ query, caller }) => jobs.list(pageOf(query), caller),
     }),
     operation("getJob", "GET /v1/jobs/:id", {
       access: "user",
       params: t.Object({ id: t.String({ maxLength: 100 }) }),
       answer: Job,
-      summary: "One background job",
+      summary: "Get a background job",
       handler: ({ params, caller }) => jobs.get(params.id, caller),
     }),
     operation("cancelJob", "POST /v1/jobs/:id/cancel", {

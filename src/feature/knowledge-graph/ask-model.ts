@@ -10,12 +10,17 @@ export const AskRequest = t.Object({
     t.String({
       minLength: 1,
       maxLength: 1_000,
-      description: "A symbol (`path`, `tests`), the name of a key or variable (`reads`), or words (`flow`).",
+      description:
+        "Subject of the question: a symbol (`path`, `tests`), the name of a key or variable (`reads`), or words (`flow`).",
     }),
   ),
-  to: t.Optional(t.String({ minLength: 1, maxLength: 1_000, description: "The other end of a `path`." })),
-  path: t.Optional(t.String({ maxLength: 2_000, description: "Only below this folder: `dead_code`, `cycles`." })),
-  limit: t.Optional(t.Integer({ minimum: 1, maximum: 200, default: 50, description: "Most entries of a group." })),
+  to: t.Optional(t.String({ minLength: 1, maxLength: 1_000, description: "Symbol at the other end of a `path`." })),
+  path: t.Optional(
+    t.String({ maxLength: 2_000, description: "Folder to which the questions `dead_code` and `cycles` are limited." }),
+  ),
+  limit: t.Optional(
+    t.Integer({ minimum: 1, maximum: 200, default: 50, description: "Maximum number of entries in a group." }),
+  ),
 });
 
 export const AskAnswer = t.Union([
@@ -29,12 +34,14 @@ export const AskAnswer = t.Union([
           t.Object({
             symbol: GraphSymbol,
             line: t.Optional(Line),
-            via: t.Optional(t.String({ description: "How the entry before is related to this one." })),
-            depth: t.Optional(t.Integer({ description: "Calls between this and what was asked about." })),
-            text: t.Optional(t.String({ description: "The line, without its indentation." })),
+            via: t.Optional(t.String({ description: "How the previous entry is related to this one." })),
+            depth: t.Optional(
+              t.Integer({ description: "Number of calls between this entry and the subject of the question." }),
+            ),
+            text: t.Optional(t.String({ description: "Text of the line, without its indentation." })),
           }),
         ),
-        total: t.Integer({ description: "Shown or not." }),
+        total: t.Integer({ description: "Number of entries in the group, including those that are not shown." }),
       }),
     ),
     truncated: t.Boolean(),

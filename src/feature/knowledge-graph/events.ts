@@ -11,7 +11,7 @@ export const indexProgress = defineEvent(
   "index_progress",
   t.Object(
     { job_id, state: oneOf("running"), percent, phase: orNull(Phase.properties.name), phases },
-    { description: "How far the index of a project's code graph is." },
+    { description: "Progress of indexing a project's code graph." },
   ),
   { delivery: "lossy", stale: ["/v1/projects"] },
 );
@@ -29,7 +29,7 @@ export const indexComplete = defineEvent(
       communities: t.Optional(t.Integer()),
       processes: t.Optional(t.Integer()),
     },
-    { description: "An index job has ended: `state` says how." },
+    { description: "An index job has ended; `state` says how." },
   ),
   { stale: ["/v1/projects"] },
 );

@@ -10,16 +10,16 @@ import { Exact, Scip } from "./scip-model.ts";
 
 export const NodeLabel = oneOf(...NODE_LABELS);
 export const EdgeType = oneOf(...EDGE_TYPES);
-const Reason = t.String({ description: `${REASONS.filter(Boolean).join(", ")}; empty where none.` });
+const Reason = t.String({ description: `Rule that found it: ${REASONS.filter(Boolean).join(", ")}; empty if none.` });
 const Confidence = t.Number({ minimum: 0, maximum: 1 });
-export const Line = t.Integer({ description: "Counts from 1." });
+export const Line = t.Integer({ description: "Line number, counted from 1." });
 
 const symbolFields = {
-  id: t.String({ description: "`Label:file#qualified.name`: stable over re-indexing." }),
+  id: t.String({ description: "`Label:file#qualified.name`, which stays the same when the project is indexed again." }),
   label: NodeLabel,
   name: t.String(),
   qualified_name: t.String(),
-  file_path: t.String({ description: "Relative to the repository." }),
+  file_path: t.String({ description: "Path of the file, relative to the repository." }),
   start_line: Line,
   end_line: Line,
   language: t.String(),
@@ -29,7 +29,7 @@ const symbolFields = {
   implementation: t.Optional(
     t.Object(
       { file_path: t.String(), start_line: Line, end_line: Line },
-      { description: "Where its body is, and the lines of its calls, when `file_path` only declares it (`.d.ts`)." },
+      { description: "Where its body and the lines of its calls are, if `file_path` only declares it (`.d.ts`)." },
     ),
   ),
 } satisfies TProperties;
@@ -37,7 +37,7 @@ export const GraphSymbol = t.Object(symbolFields);
 export const Related = t.Object({
   ...symbolFields,
   line: t.Optional(Line),
-  lines: t.Optional(t.Array(Line, { description: "Every line of it, where there are several; at most 20." })),
+  lines: t.Optional(t.Array(Line, { description: "All lines of the relationship if there are several; at most 20." })),
   confidence: Confidence,
   reason: Reason,
   via: EdgeType,
@@ -46,13 +46,13 @@ export const Related = t.Object({
 const communityFields = {
   id: t.String(),
   label: t.String(),
-  cohesion: t.Number({ description: "Share of the members' relationships that stay inside, 0–1." }),
+  cohesion: t.Number({ description: "Share of the members' relationships that stay inside the cluster, from 0 to 1." }),
   symbol_count: t.Integer(),
 };
 const CommunityView = t.Object(communityFields);
 export const Community = t.Object({
   ...communityFields,
-  members: t.Array(GraphSymbol, { description: "The most connected, at most 50." }),
+  members: t.Array(GraphSymbol, { description: "The most connected members, at most 50." }),
 });
 const processFields = {
   id: t.String(),
@@ -61,7 +61,7 @@ const processFields = {
   step_count: t.Integer(),
   entry_id: t.String(),
   terminal_id: t.String(),
-  step: t.Optional(t.Integer({ description: "Place of the symbol that was asked about, from 1." })),
+  step: t.Optional(t.Integer({ description: "Position in the flow of the symbol that was asked about, from 1." })),
 };
 const ProcessView = t.Object(processFields);
 export const Process = t.Object({
@@ -88,12 +88,12 @@ export const GraphStatus = t.Object({
   exact: Exact,
   languages: Counts,
   indexed_at: t.Optional(Time),
-  commit: t.Optional(t.String({ description: "Of the index." })),
-  head: t.Optional(t.String({ description: "Of the workspace now." })),
-  dirty: t.Boolean({ description: "Files differ from what was indexed." }),
+  commit: t.Optional(t.String({ description: "Commit that was indexed." })),
+  head: t.Optional(t.String({ description: "Current commit of the workspace." })),
+  dirty: t.Boolean({ description: "Whether files differ from what was indexed." }),
   duration_ms: t.Optional(t.Integer()),
   error: t.Optional(t.Object({ code: t.String(), message: t.String() })),
-  job_id: t.Optional(t.String({ description: "The job that runs, or that failed." })),
+  job_id: t.Optional(t.String({ description: "Job that is running or that failed." })),
 });
 export type GraphStatus = Static<typeof GraphStatus>;
 
@@ -116,8 +116,8 @@ export const IndexJob = t.Object({
   force: t.Boolean(),
   cause: oneOf("request", "workspace"),
   phases: t.Array(Phase),
-  parsed: t.Optional(t.Integer({ description: "Files parsed by this job; the rest had not changed." })),
-  changed: t.Optional(t.Boolean({ description: "False when the index was up to date." })),
+  parsed: t.Optional(t.Integer({ description: "Number of files parsed by this job; the others had not changed." })),
+  changed: t.Optional(t.Boolean({ description: "Whether the index changed; `false` if it was up to date." })),
   report: orNull(
     t.Object({
       files: t.Integer(),
@@ -126,7 +126,7 @@ export const IndexJob = t.Object({
       failed: Failed,
       unread: Unread,
       scip: t.Optional(Scip),
-      scip_error: t.Optional(t.String({ description: "Why the SCIP index of the project's set-up is not in use." })),
+      scip_error: t.Optional(t.String({ description: "Why the SCIP index of the project's set-up is not used." })),
     }),
   ),
   error: t.Optional(t.Object({ code: t.String(), message: t.String() })),
@@ -136,7 +136,7 @@ export const IndexJob = t.Object({
 export type IndexJob = Static<typeof IndexJob>;
 
 export const IndexRequest = t.Object({
-  force: t.Optional(t.Boolean({ default: false, description: "Rebuild from scratch." })),
+  force: t.Optional(t.Boolean({ default: false, description: "Whether to rebuild the index from scratch." })),
 });
 
 const Words = (description: string) => t.Optional(t.String({ maxLength: 2_000, description }));
@@ -147,11 +147,11 @@ export const GraphDataQuery = t.Object({
     t.String({
       minLength: 1,
       maxLength: 1_000,
-      description: "With `format=columns`: the neighbourhood of this symbol, by id or name, instead of a map.",
+      description: "Id or name of a symbol. With `format=columns`, the answer is its neighborhood instead of a map.",
     }),
   ),
   depth: t.Optional(
-    queryInteger({ minimum: 1, maximum: 5, description: "Steps from the focus, each way; default 1." }),
+    queryInteger({ minimum: 1, maximum: 5, description: "Most steps from the focus in each direction; default 1." }),
   ),
   labels: Words("Node labels, separated by commas."),
   types: Words("Relationship types, separated by commas."),
@@ -159,7 +159,8 @@ export const GraphDataQuery = t.Object({
   limit: t.Optional(
     queryInteger({
       minimum: 1,
-      description: "Most nodes; default 2,000, more than 20,000 counts as 20,000, as columns more than 2,000 as 2,000.",
+      description:
+        "Maximum number of nodes; default 2,000. More than 20,000 counts as 20,000, and with `format=columns` more than 2,000 as 2,000.",
     }),
   ),
 });
@@ -175,42 +176,43 @@ export const GraphColumns = t.Object(
     nodes: t.Object({
       id: Texts,
       name: Texts,
-      label: t.Array(t.Integer(), { description: "Place in `labels`." }),
-      file: t.Array(t.Integer(), { description: "Place in `files`; -1 for none." }),
-      community: t.Array(t.Integer(), { description: "Place in `communities`; -1 for none." }),
+      label: t.Array(t.Integer(), { description: "Positions in `labels`." }),
+      file: t.Array(t.Integer(), { description: "Positions in `files`; -1 for none." }),
+      community: t.Array(t.Integer(), { description: "Positions in `communities`; -1 for none." }),
       line: Integers,
       degree: Integers,
       hops: t.Array(t.Integer(), {
         description:
-          "Steps from the focus. Below 0: the symbol depends on the focus; above 0: the focus depends on it. All 0 without a focus.",
+          "Steps from the focus: below 0 if the symbol depends on the focus, above 0 if the focus depends on the symbol. All 0 without a focus.",
       }),
       x: Integers,
       y: Integers,
     }),
     edges: t.Object({
-      from: t.Array(t.Integer(), { description: "Place in `nodes`, as `to`." }),
+      from: t.Array(t.Integer(), { description: "Positions in `nodes`; `to` also holds such positions." }),
       to: Integers,
-      type: t.Array(t.Integer(), { description: "Place in `types`." }),
+      type: t.Array(t.Integer(), { description: "Positions in `types`." }),
       confidence: t.Array(Confidence),
     }),
     communities: t.Object({
       id: t.Array(t.String(), {
-        description: "On a map the last may be `none`: the symbols that are in no cluster.",
+        description: "Ids of the clusters. On a map the last one may be `none`, for symbols that are in no cluster.",
       }),
       label: Texts,
       symbol_count: Integers,
       x: t.Array(t.Integer(), {
-        description: "Of the disc that its symbols are in, as `y` and `r`; empty with a focus.",
+        description:
+          "Horizontal position of the disc that holds the cluster's symbols; `y` and `r` belong to the same disc. Empty with a focus.",
       }),
       y: Integers,
       r: Integers,
     }),
     links: t.Object(
       { from: Integers, to: Integers, count: Integers },
-      { description: "Relationships between clusters." },
+      { description: "Numbers of relationships between clusters." },
     ),
     truncated: t.Boolean(),
-    total: t.Integer({ description: "Symbols that there are, shown or not." }),
+    total: t.Integer({ description: "Number of symbols, including those that are not shown." }),
   },
   { title: "GraphColumns" },
 );
@@ -229,14 +231,14 @@ export const GraphData = t.Object({
   communities: t.Array(CommunityView),
   processes: t.Array(ProcessView),
   truncated: t.Boolean(),
-  total: t.Integer({ description: "Nodes that the filter lets through." }),
+  total: t.Integer({ description: "Number of nodes that match the filter." }),
 });
 
 export const SearchRequest = t.Object({
-  query: t.String({ minLength: 1, maxLength: 1_000, description: "Words or a name." }),
+  query: t.String({ minLength: 1, maxLength: 1_000, description: "Words to search for, or a name." }),
   limit: t.Optional(t.Integer({ minimum: 1, maximum: 100, default: 10 })),
   labels: t.Optional(t.Array(NodeLabel, { maxItems: 19 })),
-  include_code: t.Optional(t.Boolean({ default: false, description: "With the first lines of each." })),
+  include_code: t.Optional(t.Boolean({ default: false, description: "Include the first lines of each symbol." })),
 });
 export const SearchAnswer = t.Object({
   items: t.Array(
@@ -252,11 +254,13 @@ export const SearchAnswer = t.Object({
 });
 
 export const Candidates = t.Object({
-  candidates: t.Array(GraphSymbol, { description: "Several have the name: ask again by id." }),
+  candidates: t.Array(GraphSymbol, {
+    description: "Symbols with that name, if several have it. Ask again by id.",
+  }),
 });
 export const SymbolPath = t.Object({ id: t.String(), symbol: t.String({ minLength: 1, maxLength: 1_000 }) });
 export const FilePath = t.Optional(
-  t.String({ maxLength: 1_000, description: "Which one, when several have the name." }),
+  t.String({ maxLength: 1_000, description: "File of the symbol, to choose if several symbols have the name." }),
 );
 /** Most symbols in each list of a context. */
 export const RELATED_SHOWN = 100;
@@ -266,7 +270,7 @@ export const ContextQuery = t.Object({
   limit: t.Optional(
     queryInteger({
       minimum: 0,
-      description: `Symbols in each list; default ${RELATED_SHOWN}, more than ${MAX_RELATED} counts as ${MAX_RELATED}.`,
+      description: `Maximum number of symbols in each list; default ${RELATED_SHOWN}, more than ${MAX_RELATED} counts as ${MAX_RELATED}.`,
     }),
   ),
 });
@@ -293,19 +297,19 @@ export const Context = t.Union([
     extends: t.Array(Related),
     implemented_by: t.Array(Related),
     members: t.Array(Related),
-    processes: t.Array(ProcessView, { description: "The first 50; /processes?symbol= gives all." }),
+    processes: t.Array(ProcessView, { description: "The first 50 flows; `/processes?symbol=` returns all." }),
     totals: totals(
       [...RELATIONS, "processes"],
-      "How many there are of each, shown or not; /context/{symbol}/{relation} gives all.",
+      "Number of entries of each list, including those that are not shown; `/context/{symbol}/{relation}` returns all.",
     ),
     community: orNull(CommunityView),
     unread: orNull(
       t.Object(
         { lines: t.Integer(), of: t.Integer() },
-        { description: "Lines of the file that the parser could not read: something may be missing." },
+        { description: "Lines of the file that the parser could not read. The answer may lack what they contain." },
       ),
     ),
-    code: t.String({ description: "At most 200 lines." }),
+    code: t.String({ description: "Source code of the symbol, at most 200 lines." }),
   }),
   Candidates,
 ]);
@@ -313,11 +317,11 @@ export const Context = t.Union([
 const Direction = oneOf("upstream", "downstream");
 const Risk = oneOf("low", "medium", "high", "critical");
 export const ImpactRequest = t.Object({
-  target: t.String({ minLength: 1, maxLength: 1_000, description: "Name, qualified name or id." }),
+  target: t.String({ minLength: 1, maxLength: 1_000, description: "Name, qualified name or id of the symbol." }),
   direction: t.Optional(
     t.Union(Direction.anyOf, {
       default: "upstream",
-      description: "upstream: what depends on the target; downstream: what it depends on.",
+      description: "`upstream`: what depends on the target; `downstream`: what the target depends on.",
     }),
   ),
   max_depth: t.Optional(t.Integer({ minimum: 1, maximum: 10, default: 3 })),
@@ -333,7 +337,7 @@ export const Impact = t.Union([
       t.Object({
         depth: t.Integer(),
         label: oneOf("will break", "likely affected", "may be affected"),
-        total: t.Integer({ description: "Shown or not." }),
+        total: t.Integer({ description: "Number of symbols at this depth, including those that are not shown." }),
         symbols: t.Array(t.Object({ ...symbolFields, confidence: Confidence, via: EdgeType })),
       }),
     ),
@@ -343,14 +347,16 @@ export const Impact = t.Union([
       { total: t.Integer(), symbols: t.Array(t.Object({ ...symbolFields, line: Line })) },
       { description: "Calls of the target's name on values of unknown type, which may be calls of it; the first 50." },
     ),
-    truncated: t.Boolean({ description: "More than 1,000 symbols: the nearest are shown." }),
+    truncated: t.Boolean({ description: "Whether there are more than 1,000 symbols; the nearest are shown." }),
     total: t.Integer(),
   }),
   Candidates,
 ]);
 
 export const ChangesQuery = t.Object({
-  base: t.Optional(t.String({ minLength: 1, maxLength: 200, description: "A commit or branch; HEAD when absent." })),
+  base: t.Optional(
+    t.String({ minLength: 1, maxLength: 200, description: "Base commit or branch; `HEAD` by default." }),
+  ),
 });
 export const Changes = t.Object({
   files: t.Array(
@@ -368,15 +374,19 @@ export const Changes = t.Object({
     }),
   ),
   processes: t.Array(ProcessView),
-  totals: totals(["files", "symbols", "processes"], "How many there are of each, shown or not."),
+  totals: totals(
+    ["files", "symbols", "processes"],
+    "Number of entries of each list, including those that are not shown.",
+  ),
   truncated: t.Boolean({
-    description: "Lists are cut at 1,000 (flows at 50), or over 500 changed source files: no symbols of the rest.",
+    description:
+      "Whether lists were cut at 1,000 entries (flows at 50), or only the first 500 changed source files were searched for symbols.",
   }),
   risk: Risk,
 });
 
 export const CypherRequest = t.Object({
-  query: t.String({ minLength: 1, maxLength: 20_000, description: "Reads only." }),
+  query: t.String({ minLength: 1, maxLength: 20_000, description: "Cypher query, which may only read." }),
   params: t.Optional(t.Record(t.String(), t.Unknown())),
   limit: t.Optional(t.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
 });

@@ -55,7 +55,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
       params: ProjectPath,
       body: SearchRequest,
       answer: SearchAnswer,
-      summary: "Search symbols and flows",
+      summary: "Search symbols and execution flows",
       handler: ({ params, body, caller }) =>
         passOn(
           graphs.graph(params.id, caller).json.query({
@@ -72,7 +72,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
       params: SymbolPath,
       query: ContextQuery,
       answer: Context,
-      summary: "Callers, callees, flows and cluster of a symbol; candidates when several have the name",
+      summary: "Get a symbol's callers, callees, flows and cluster, or the candidates if several have the name",
       handler: ({ params, query, caller }) =>
         passOn(
           graphs
@@ -86,7 +86,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
       params: RelationPath,
       query: t.Object({ ...PageQuery, file_path: FilePath }),
       answer: listOf(Related),
-      summary: "One list of a symbol's context, whole, a page at a time",
+      summary: "List one relation of a symbol completely, a page at a time",
       handler: ({ params, query, caller, path }) =>
         passedList(
           path,
@@ -102,7 +102,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
       params: ProjectPath,
       body: ImpactRequest,
       answer: Impact,
-      summary: "What a change of a symbol reaches, by depth",
+      summary: "Get what a change of a symbol affects, by depth",
       handler: ({ params, body, caller }) =>
         passOn(
           graphs.graph(params.id, caller).json.impact({
@@ -122,7 +122,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
       body: AskRequest,
       answer: AskAnswer,
       summary:
-        "Ask about the code as a whole: a path, the tests of a symbol, dead code, cycles, who reads a setting, a flow in words",
+        "Ask about the code as a whole: a path, the tests of a symbol, dead code, cycles, what reads a setting, or a flow in words",
       handler: ({ params, body, caller }) =>
         passOn(graphs.graph(params.id, caller).json.ask({ ...body, limit: body.limit ?? 50 })),
     }),
@@ -132,7 +132,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
       params: ProjectPath,
       query: ChangesQuery,
       answer: Changes,
-      summary: "Symbols and flows that uncommitted changes touch",
+      summary: "List the symbols and flows that uncommitted changes affect",
       handler: ({ params, query, caller }) => passOn(graphs.graph(params.id, caller).json.changes(query.base)),
     }),
     operation("cypherProjectGraph", `POST ${PATH}/cypher`, {
@@ -142,7 +142,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
       params: ProjectPath,
       body: CypherRequest,
       answer: CypherAnswer,
-      summary: "Ask in Cypher; queries only read",
+      summary: "Run a Cypher query that only reads",
       handler: ({ params, body, caller }) =>
         passOn(graphs.graph(params.id, caller).cypher(body.query, body.params ?? {}, body.limit ?? 100)),
     }),
@@ -156,7 +156,7 @@ function indexRoutes(graphs: KnowledgeGraph) {
       execution: true,
       params: ProjectPath,
       answer: GraphStatus,
-      summary: "What is indexed, and whether it is up to date",
+      summary: "Get what is indexed, and whether it is up to date",
       handler: ({ params, caller }) => graphs.status(params.id, caller),
     }),
     operation("indexProjectGraph", `POST ${PATH}/index`, {
@@ -164,7 +164,7 @@ function indexRoutes(graphs: KnowledgeGraph) {
       params: ProjectPath,
       body: t.Optional(IndexRequest),
       answer: { 202: IndexJob },
-      summary: "Index in the background, or join the job that runs",
+      summary: "Index in the background, or join the running job",
       handler: ({ params, body, caller, answer }) =>
         answer.accepted(LOCATION, () => graphs.index(params.id, body?.force ?? false, caller)),
     }),
@@ -175,7 +175,7 @@ function indexRoutes(graphs: KnowledgeGraph) {
       params: ProjectPath,
       body: ScipUpload,
       answer: { 202: IndexJob },
-      summary: "Take in a SCIP index: what a compiler says of calls replaces what the graph found",
+      summary: "Upload a SCIP index; the calls that a compiler reports replace those that the graph found",
       handler: async ({ params, upload, caller, answer }) =>
         answer.accepted(LOCATION, await graphs.receiveScip(params.id, upload, caller)),
     }),
@@ -184,7 +184,7 @@ function indexRoutes(graphs: KnowledgeGraph) {
       project: "maintainer",
       params: ProjectPath,
       answer: { 202: IndexJob },
-      summary: "Forget all SCIP indexes",
+      summary: "Remove all SCIP indexes",
       handler: ({ params, caller, answer }) => answer.accepted(LOCATION, () => graphs.forgetScip(params.id, caller)),
     }),
     operation("getProjectGraphIndex", `GET ${PATH}/index/:job_id`, {
@@ -192,14 +192,14 @@ function indexRoutes(graphs: KnowledgeGraph) {
       execution: true,
       params: JobPath,
       answer: IndexJob,
-      summary: "Progress of an index job, by phase",
+      summary: "Get the progress of an index job, by phase",
       handler: ({ params, caller }) => graphs.job(params.id, params.job_id, caller),
     }),
     operation("cancelProjectGraphIndex", `POST ${PATH}/index/:job_id/cancel`, {
       access: "user",
       params: JobPath,
       answer: { 202: IndexJob },
-      summary: "Stop an index job; the old graph stays",
+      summary: "Cancel an index job; the previous graph stays",
       handler: ({ params, caller, answer }) =>
         answer.accepted(LOCATION, () => graphs.cancel(params.id, params.job_id, caller)),
     }),
@@ -215,11 +215,11 @@ function listRoutes(graphs: KnowledgeGraph) {
       query: GraphDataQuery,
       answer: {
         200: t.Union([GraphData, GraphColumns]),
-        304: t.Void({ description: "The index is still the same." }),
+        304: t.Void({ description: "The index has not changed." }),
       },
-      summary: "Nodes and relationships for drawing, most connected first",
+      summary: "Get nodes and relationships for drawing, most connected first",
       description:
-        "`format=columns` is small and has positions: a map of the most connected symbols of each cluster, and of those in no cluster, or, with `focus`, what depends on a symbol and what it depends on. The `ETag` is the index's: it changes when the project is indexed again.",
+        "`format=columns` is compact and has positions. Without `focus` it is a map of the most connected symbols of each cluster, and of those in no cluster. With `focus` it shows what depends on a symbol and what the symbol depends on. The `ETag` is that of the index: it changes when the project is indexed again.",
       handler: ({ params, query, caller, request }) => graphDataOf(graphs, params.id, query, caller, request),
     }),
     operation("listProjectGraphCommunities", `GET ${PATH}/communities`, {
@@ -227,7 +227,7 @@ function listRoutes(graphs: KnowledgeGraph) {
       execution: true,
       params: ProjectPath,
       ...pagesOf(Community),
-      summary: "Clusters with their members, largest first",
+      summary: "List clusters with their members, largest first",
       handler: ({ params, query, caller, path }) =>
         passedList(path, graphs.graph(params.id, caller).json.communities(windowOf(query))),
     }),
@@ -237,10 +237,12 @@ function listRoutes(graphs: KnowledgeGraph) {
       params: ProjectPath,
       query: t.Object({
         ...PageQuery,
-        symbol: t.Optional(t.String({ minLength: 1, maxLength: 1_000, description: "Only flows with this symbol." })),
+        symbol: t.Optional(
+          t.String({ minLength: 1, maxLength: 1_000, description: "Symbol that the flows must include." }),
+        ),
       }),
       answer: listOf(Process),
-      summary: "Execution flows with their steps in order",
+      summary: "List execution flows with their steps in order",
       handler: ({ params, query, caller, path }) =>
         passedList(path, graphs.graph(params.id, caller).json.processes(windowOf(query), query.symbol)),
     }),

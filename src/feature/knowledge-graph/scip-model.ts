@@ -6,21 +6,26 @@ export const Exact = t.Object(
   {
     files: t.Integer(),
     calls: t.Integer(),
-    error: t.Optional(t.String({ description: "Why the SCIP index of the project's set-up is not in use." })),
+    error: t.Optional(t.String({ description: "Why the SCIP index of the project's set-up is not used." })),
   },
-  { description: "Files whose calls a compiler knows, by a SCIP index, and how many relationships come from it." },
+  {
+    description:
+      "Number of files whose calls a compiler reported in a SCIP index, and of relationships that come from it.",
+  },
 );
 
 export const Scip = t.Object(
   {
-    files: t.Integer({ description: "Files that it knows the calls of." }),
-    calls: t.Integer({ description: "Calls of these files that reach symbols of the project." }),
-    stale: t.Array(t.String(), { description: "The first 100 documents that do not fit their file as it is now." }),
+    files: t.Integer({ description: "Number of files whose calls the index knows." }),
+    calls: t.Integer({ description: "Number of calls in these files that reach symbols of the project." }),
+    stale: t.Array(t.String(), {
+      description: "The first 100 documents of the index that do not match the current version of their file.",
+    }),
     stale_count: t.Integer(),
   },
-  { description: "What a SCIP index brought that this job took in." },
+  { description: "What the SCIP index that this job read has contributed." },
 );
 
 export const ScipUpload = t.Object({
-  file: formFile({ description: "A SCIP index, such as index.scip; 50 MiB at most." }),
+  file: formFile({ description: "SCIP index, such as index.scip; at most 50 MiB." }),
 });

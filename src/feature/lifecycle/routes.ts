@@ -18,23 +18,30 @@ export function lifecycleRoutes(lifecycle: Lifecycle) {
         since: t.Optional(Time),
       }),
       answer: listOf(TimelineItem),
-      summary: "What agents did, newest first",
+      summary: "List what agents did, newest first",
       handler: ({ query, caller }) => lifecycle.timeline(query, pageOf(query), caller),
     }),
     operation("getLifecycleDay", "GET /v1/lifecycle/day", {
       access: "user",
       query: t.Object({
-        from: t.Optional(t.String({ maxLength: 40, description: "RFC 3339; a day before `to` if absent." })),
-        to: t.Optional(t.String({ maxLength: 40, description: "RFC 3339, at most 31 days later; now if absent." })),
+        from: t.Optional(
+          t.String({ maxLength: 40, description: "Start of the range in RFC 3339; by default a day before `to`." }),
+        ),
+        to: t.Optional(
+          t.String({
+            maxLength: 40,
+            description: "End of the range in RFC 3339, at most 31 days after `from`; by default now.",
+          }),
+        ),
       }),
       answer: AgentDay,
-      summary: "When which agent was at work",
+      summary: "List when each agent was at work",
       handler: ({ query, caller }) => lifecycle.day(query, caller),
     }),
     operation("listLifecycleSessions", "GET /v1/lifecycle/sessions", {
       access: "user",
       ...pagesOf(LiveSession),
-      summary: "Sessions that are alive, of every kind, with their containers",
+      summary: "List the live sessions of every kind, with their containers",
       handler: ({ query, caller }) => lifecycle.sessions(pageOf(query), caller),
     }),
   ]);
