@@ -8,6 +8,7 @@ import { localizeTimes } from "../terminal/table.ts";
 import { createApprovals } from "./approval.ts";
 import { callDiff } from "./call-diff.ts";
 import type { Follower } from "./follow.ts";
+import { noticeOf } from "./notice.ts";
 import { inputText } from "./state.ts";
 
 const SHORT = 100;
@@ -53,7 +54,7 @@ function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefine
     case "run_created":
       return `run of ${d["pipeline_id"]}`;
     case "session_started":
-      return `▶ ${who} (${agent_id})`;
+      return `▶ ${who} (${agent_id ?? "a command"})`;
     case "output_withdrawn":
       return paint("dim", `  ↺ ${who}: the reply broke off; what was said no longer counts and is asked for again`);
     case "tool_call_start":
@@ -72,7 +73,7 @@ function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefine
     case "budget_exceeded":
     case "activity":
       // Whole: what a run waits for, and until when, stands at the end of a title.
-      return paint("dim", `  ${typeof d["title"] === "string" ? localizeTimes(oneLine(d["title"])) : short(d)}`);
+      return paint("dim", `  ${localizeTimes(oneLine(noticeOf(kind, d)))}`);
     case "permission_requested":
       return `? ${who}: ${oneLine(String(d["message"] ?? ""))}\n  answer with: skep approvals allow ${d["request_id"]}, or deny`;
     case "approval_requested":
