@@ -135,6 +135,18 @@ describe("projects", () => {
     await said("projects", "delete", "gone");
     expect(await refused("projects", "add")).toContain("Give a name, or --repository URL");
   });
+
+  test("a clone that is there is brought up to date, and the command fails where that fails", async () => {
+    const moved = join(folder.path, "moved");
+    Bun.spawnSync(["git", "clone", "-q", repository, moved]);
+    await said("projects", "add", "--repository", moved);
+    expect(await said("projects", "clone", "moved")).toMatch(/^moved: up to date, at [0-9a-f]{8}$/m);
+    expect((await json("projects", "clone", "moved")).workspace.state).toBe("ready");
+    Bun.spawnSync(["git", "branch", "-m", "main", "trunk"], { cwd: moved });
+    const { code, stdout } = await cli(["projects", "clone", "moved"]);
+    expect([code, stdout]).toEqual([1, expect.stringContaining("The repository has no branch main any more.")]);
+    await said("projects", "delete", "moved");
+  });
 });
 
 describe("pipelines", () => {
