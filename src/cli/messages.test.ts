@@ -37,6 +37,28 @@ describe("a refusal is a sentence about what was typed", () => {
     ["an address", ["providers", "set", "custom-x", "--base-url", "foo"], "", /^skep: --base-url/],
     ["--every 0", [...routine, "--every", "0"], "", /^skep: --every takes a whole number from 1 to 44640\.\n$/],
     ["a time zone", [...routine, "--every", "5", "--timezone", "a b"], "", /--timezone must be a time zone such as/],
+    [
+      "--blackout 25:00",
+      [...routine, "--every", "5", "--blackout", "25:00-26:00"],
+      "",
+      /^skep: --blackout must be a time/,
+    ],
+    ["a tool", [...routine, "--every", "5", "--tools", "hammer"], "", /^skep: --tools: There is no such tool/],
+    [
+      "a branch",
+      ["projects", "add", "web", "--branch", "a b"],
+      "",
+      /^skep: --branch: This is not a usable branch name/,
+    ],
+    [
+      "a project's pipeline",
+      ["projects", "add", "web", "--pipeline", "none"],
+      "",
+      /^skep: --pipeline: There is no such/,
+    ],
+    ["a task without a word", ["run", "hello", ""], "", /^skep: The task must be text of at most \d+ characters/],
+    ["an input", ["run", "hello", "Greet", "--input", "a=b"], "", /^skep: --input a: /],
+    ["--since", ["runs", "--since", "yesterday"], "", /^skep: --since: Must be a time/],
     ["a variable's name", ["secrets", "set", "a b"], "x", /^skep: name must be letters, digits and _, not a digit/],
   ])("%s", async (_name, args, stdin, pattern) => {
     expect(await said(args, stdin)).toMatch(pattern);
