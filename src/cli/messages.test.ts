@@ -58,6 +58,17 @@ describe("a refusal is a sentence about what was typed", () => {
     ],
     ["a task without a word", ["run", "hello", ""], "", /^skep: The task must be text of at most \d+ characters/],
     ["an input", ["run", "hello", "Greet", "--input", "a=b"], "", /^skep: --input a: /],
+    ["a budget", ["run", "hello", "Greet", "--budget", "much"], "", /^skep: --budget must be a number\.\n$/],
+    ["a key's end", ["keys", "create", "nightly", "--days", ""], "", /^skep: --days takes a number from 0 to 3650/],
+    [
+      "a key's scope",
+      ["keys", "create", "nightly", "--scope", "rum"],
+      "",
+      /^skep: --scope must .*each one of read, runs, /,
+    ],
+    ["an empty scope", ["keys", "create", "nightly", "--scope", ""], "", /^skep: --scope must be a list/],
+    ["an empty project", ["run", "hello", "Greet", "--project", ""], "", /^skep: --project is empty\./],
+    ["a skill of no agent", ["skills", "add", "s", "--description", "d", "--agent", ""], "x", /agent/],
     ["--since", ["runs", "--since", "yesterday"], "", /^skep: --since: Must be a time/],
     ["a variable's name", ["secrets", "set", "a b"], "x", /^skep: name must be letters, digits and _, not a digit/],
   ])("%s", async (_name, args, stdin, pattern) => {

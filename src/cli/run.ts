@@ -73,6 +73,9 @@ function offerPrivate(error: unknown): never {
 
 /** Creates the run. The server never repeats a name it was sent, so an unknown name is added to its answer here. */
 function create(client: Client, pipeline: string, task: string, flags: RunFlags): Promise<RunView> {
+  // A variable of a script that is unset: without its project the run would work in an empty folder.
+  for (const name of ["project", "model"] as const)
+    if (flags[name]?.trim() === "") throw badUsage(`--${name} is empty. Name one, or leave the flag out.`);
   const body = {
     pipeline_id: pipeline,
     task_description: task,

@@ -74,6 +74,17 @@ describe("every list", () => {
 });
 
 describe("one of them", () => {
+  test("is not meant by an empty word, even if there is only one", async () => {
+    await said("projects", "add", "only");
+    expect((await json("projects")).items).toHaveLength(1);
+    for (const word of ["", " "])
+      expect(await refused("projects", "delete", word)).toMatch(
+        /^skep: Name the project: what was given is empty\. List/,
+      );
+    expect((await json("projects", "only")).name).toBe("only");
+    await said("projects", "delete", "only");
+  });
+
   test("is meant by its id, its name, and by any part that only it begins or ends with", async () => {
     const made = await json("projects", "add", "parrot");
     const { id } = made;

@@ -16,11 +16,11 @@ export type Client = ReturnType<typeof createClient>;
 /** Tries of a broken stream, each later than the one before. */
 const STREAM_TRIES = 10;
 
-/** @throws Problem 422 `bad_usage` for 1e400: JSON would make null of it, and null removes a limit. */
+/** @throws Problem 422 `bad_usage` for 1e400 and for what is no number: JSON would make null of it, and null removes a limit. */
 const writeBody = (body: unknown): string =>
   JSON.stringify(body, (name, value: unknown) => {
     if (typeof value === "number" && !Number.isFinite(value))
-      throw badUsage(`${name}: the number is too large to be sent.`);
+      throw badUsage(`${name}${Number.isNaN(value) ? " must be a number." : ": the number is too large to be sent."}`);
     return value;
   });
 
