@@ -252,6 +252,14 @@ describe("agents and skills", () => {
     expect(made).toMatch(/^model +ollama\/qwen3$/m);
     const set = await json("agents", "set", "ringer", "max_turns=7", "model=null", "tools=read,bash", "network=bridge");
     expect(set.config).toMatchObject({ max_turns: 7, model: null, tools: ["read", "bash"], network: "bridge" });
+    expect(await refused("agents", "set", "ringer", "max_turns=9", "max_turn=null")).toBe(
+      "skep: An agent has no field max_turn. Did you mean max_turns?\n",
+    );
+    expect(await refused("agents", "set", "ringer", "zz=1")).toContain("It has: name, emoji, role, ");
+    expect((await json("agents", "ringer")).config.max_turns).toBe(7);
+    expect(await said("agents", "set", "ringer", "role=bell ringer", "budget_usd_per_day=2")).toMatch(
+      /^role +bell ringer$/m,
+    );
     expect(await said("agents", "disable", "ringer")).toMatch(/^state +off$/m);
     expect(await said("agents", "enable", "ringer")).toMatch(/^state +idle$/m);
     expect(await said("agents", "tool", "ringer", "bash", "off")).toMatch(/^bash +off +override$/m);
