@@ -31,6 +31,8 @@ const said = async (args: readonly string[], stdin = "") => (await skep(args, { 
 
 describe("a refusal is a sentence about what was typed", () => {
   const KEY = /^skep: The key must be one word of letters, digits and signs[^\n\\^]*\.\n$/;
+  const webhook = ["notifications", "add", "webhook", "w", "--address"];
+  const rule = ["agents", "rules", "lead", "add", "--deny"];
   const routine = ["routines", "add", "lead", "Look", "--say", "Look."];
   test.each<[string, readonly string[], string, RegExp]>([
     ["a key with a blank", ["providers", "set", "openai", "--key"], "sk abc", KEY],
@@ -58,6 +60,16 @@ describe("a refusal is a sentence about what was typed", () => {
     ],
     ["a task without a word", ["run", "hello", ""], "", /^skep: The task must be text of at most \d+ characters/],
     ["an input", ["run", "hello", "Greet", "--input", "a=b"], "", /^skep: --input a: /],
+    ["an address of a webhook", [...webhook, "ftp://x"], "", /^skep: --address: Must be an http or https address/],
+    ["a timeout", ["mcp", "add", "x", "--timeout", "abc", "true"], "", /^skep: --timeout must be a number\.\n$/],
+    ["a rule without tools", [...rule, ""], "", /^skep: --deny names no tool\./],
+    ["a rule without a pattern", [...rule, "bash", "--matches", ""], "", /^skep: --matches is empty\./],
+    [
+      "a host",
+      ["agents", "allow", "lead", "https://example.org/a"],
+      "",
+      /^skep: host must be a host name or an address/,
+    ],
     ["a budget", ["run", "hello", "Greet", "--budget", "much"], "", /^skep: --budget must be a number\.\n$/],
     ["a key's end", ["keys", "create", "nightly", "--days", ""], "", /^skep: --days takes a number from 0 to 3650/],
     [

@@ -25,11 +25,15 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   scopes: ["--scope"],
   secret_type: ["--type"],
   task_description: ["The task"],
+  timeout_ms: ["--timeout"],
   timeout_seconds: ["--timeout"],
   token: ["The token"],
   url: ["--address", "--host-url"],
   work_type: ["--type"],
 };
+
+/** Flags of every command: no member of a body becomes of them. */
+const OF_THE_SERVER = ["--url", "--data", "--json"];
 
 /** Does that for the command; what is refused meanwhile names its flags. */
 export async function withFlags<T>(command: Command, act: () => Promise<T>): Promise<T> {
@@ -41,7 +45,7 @@ export async function withFlags<T>(command: Command, act: () => Promise<T>): Pro
 }
 
 function inFlags({ status, code, detail, extras }: Problem, { options }: Command): Problem {
-  const longs = options.map(({ long }) => long);
+  const longs = options.map(({ long }) => long).filter((long) => !OF_THE_SERVER.includes(long ?? ""));
   const flagOf = (member: string): string | undefined =>
     [`--${member.replaceAll("_", "-")}`, ...(TYPED[member] ?? [])].find(
       (name) => longs.includes(name) || !name.startsWith("--"),
