@@ -49,3 +49,9 @@ test.each([
   createReducer(state)({ id: 1, kind, at: "2026-01-01T00:00:00Z", data });
   expect(state.notice).toBe(sentence);
 });
+
+test("what is withdrawn is not said to be asked for again: a command begins again, and a call that was text is made", () => {
+  expect(linesOf({ kind: "output_withdrawn", step_id: "test", data: {} })).toBe(
+    "  ↺ test: what was shown of it last no longer counts",
+  );
+});

@@ -56,7 +56,7 @@ function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefine
     case "session_started":
       return `▶ ${who} (${agent_id ?? "a command"})`;
     case "output_withdrawn":
-      return paint("dim", `  ↺ ${who}: the reply broke off; what was said no longer counts and is asked for again`);
+      return paint("dim", `  ↺ ${who}: what was shown of it last no longer counts`);
     case "tool_call_start":
       return `  · ${d["tool"]} ${paint("dim", short(d["input"]))}`;
     case "tool_call_end":
