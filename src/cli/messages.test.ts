@@ -87,6 +87,11 @@ describe("a refusal is a sentence about what was typed", () => {
     expect(await said(args, stdin)).toMatch(pattern);
   });
 
+  test.each(["two\nlines", "two words", "schlüssel"])("a token that no request can carry: %j", async (token) => {
+    const { code, stderr } = await skep(["runs"], { env: { ...env, SKEP_TOKEN: token } });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^skep: SKEP_TOKEN is no key: /)]);
+  });
+
   // Each of these is what another program calls it.
   test.each<[string, RegExp]>([
     ["tasks add web x", /^skep: there is no command 'skep tasks add'\. Did you mean skep tasks create\b/],
