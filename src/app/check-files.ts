@@ -7,7 +7,7 @@ import { readFrontMatter, updateFrontMatter } from "../engine/front-matter.ts";
 import { parsePipeline } from "../engine/pipeline/parse.ts";
 import type { SourceProblem } from "../engine/yaml-text.ts";
 import { skillProblems } from "../feature/skills/store.ts";
-import { TEXT_FILE_BYTES } from "../store/text-folder.ts";
+import { decodeText, NOT_TEXT, TEXT_FILE_BYTES } from "../store/text-folder.ts";
 
 interface CheckedFile {
   file: string;
@@ -49,7 +49,8 @@ function checkFile(file: string): CheckedFile {
   const kind = kindOf(file);
   if (statSync(file).size > TEXT_FILE_BYTES)
     return { file, kind, problems: [at(`The file is larger than ${TEXT_FILE_BYTES / 1_024} KiB.`)] };
-  return { file, kind, problems: problemsOf(kind, file, readFileSync(file, "utf8")) };
+  const text = decodeText(readFileSync(file));
+  return { file, kind, problems: text === undefined ? [at(NOT_TEXT)] : problemsOf(kind, file, text) };
 }
 
 function problemsOf(kind: CheckedFile["kind"], file: string, text: string): SourceProblem[] {

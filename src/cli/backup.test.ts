@@ -66,6 +66,8 @@ test("of a running server holds all it keeps; restored elsewhere, a server conti
   expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining("keys of your secrets") });
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder.path)).toEqual(["skep.tar.gz"]);
+  const unnamed = await skep(["backup", "", "--data", server.data]);
+  expect([unnamed.code, unnamed.stderr]).toEqual([2, expect.stringContaining("Name the file to write")]);
 
   const restored = at("restored");
   expect(await skep(["restore", file, "--data", restored])).toMatchObject({ code: 0 });

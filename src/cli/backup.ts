@@ -29,7 +29,7 @@ export function backupCommands(program: Command, exit: (code: number) => void): 
     .option("--json", "JSON instead of words")
     .action(async (file: string | undefined, flags: Flags) => {
       if (flags.list) return say(flags, await listBackups(flags), exit);
-      if (file === undefined) throw badUsage("Name the file to write, e.g. skep backup skep-monday.tar.gz, or --list.");
+      if (!file?.trim()) throw badUsage("Name the file to write, e.g. skep backup skep-monday.tar.gz, or --list.");
       const { writeBackup } = await loadAppForData();
       const data = await dataToWrite(flags);
       const report = await writeBackup(data, file, { withoutKeys: flags.keys === false, progress: progressOf(flags) });

@@ -73,6 +73,19 @@ describe("standard output that nobody reads", () => {
     }
   });
 
+  test("that finds no room fails the command, and says so", async () => {
+    for (const args of [["runs"], ["runs", "--json"], ["help"], ["run", "hello", "Greet me", "--follow"]]) {
+      const full = Bun.file("/dev/full");
+      const child = Bun.spawn(skepCommand(...args), { env, stdout: full, stderr: "pipe", stdin: "ignore" });
+      const said = await new Response(child.stderr).text();
+      expect([args, await child.exited, said]).toEqual([
+        args,
+        1,
+        expect.stringMatching(/^skep: The output .*ENOSPC.*\n$/),
+      ]);
+    }
+  });
+
   test("ends the server that a command started for itself, with all that it holds", async () => {
     const home = join(folder.path, "home");
     mkdirSync(home);

@@ -1,4 +1,5 @@
 /** Handles output whose reader has gone (`skep runs | head`) and uncaught errors, for all commands. */
+import { codeOf } from "../core/errors.ts";
 import { failureText } from "./failure.ts";
 
 /** What has to be stopped before a command ends early, such as a server of its own. */
@@ -13,6 +14,9 @@ export function beforeEarlyEnd(end: () => Promise<void>): () => void {
   return () => void endings.delete(end);
 }
 
+/** Somebody waits for the output and does not get all of it: a full disk, a quota, a limit of files' sizes. */
+const LOST = /^(ENOSPC|EDQUOT|EFBIG)$/;
+
 let isEnding = false;
 /** Only the first reason to end counts, since the functions called here may fail to write as well. */
 async function endEarly(code: number): Promise<void> {
@@ -23,15 +27,20 @@ async function endEarly(code: number): Promise<void> {
 }
 
 /**
- * A command whose reader has gone ends silently. A server continues, also after an uncaught error, which the runtime
- * prints.
+ * A command whose reader has gone ends silently. A command whose output finds no room on the disk fails. A server
+ * continues, also after an uncaught error, which the runtime prints.
  * `console.log` is replaced because the runtime's own never reports that its reader has gone. A command that follows
  * something would then never end.
  */
 export function watchOutput(isServer: boolean): void {
   for (const stream of [process.stdout, process.stderr])
-    stream.on("error", () => {
-      if (!isServer) void endEarly(Number(process.exitCode ?? 0));
+    stream.on("error", (error) => {
+      if (isServer) return;
+      const code = codeOf(error) ?? "";
+      if (!LOST.test(code)) return void endEarly(Number(process.exitCode ?? 0));
+      if (!isEnding)
+        process.stderr.write(`skep: The output cannot be written whole (${code}). Write it to a disk with room.\n`);
+      void endEarly(1);
     });
   if (isServer) return;
   process.on("uncaughtException", endWith);

@@ -41,6 +41,14 @@ describe("skep check", () => {
       expect(lines.find((line) => said.test(line)) ?? `${said} not in\n${stdout}`).toMatch(said);
   });
 
+  test("names a file that the server would not read, since it is not UTF-8; a byte order mark is no problem", async () => {
+    const text = "id: ring\nname: Größe\nsteps:\n  - { id: a, agent: scribe, input: X }\n";
+    const latin = file("latin.yml", "");
+    writeFileSync(latin, text, "latin1");
+    expect(await skep(["check", latin])).toMatchObject({ code: 1, stdout: expect.stringContaining("not UTF-8 text") });
+    expect((await skep(["check", file("marked.yml", `\ufeff${text}`)])).code).toBe(0);
+  });
+
   test("names a file of an unknown kind, and a file that does not exist", async () => {
     const other = file("notes.txt", "hello");
     const { code, stdout } = await skep(["check", other, join(folder.path, "gone.yml"), "--json"]);

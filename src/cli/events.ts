@@ -29,7 +29,7 @@ export function eventsCommand(program: Command, exit: (code: number) => void): v
 async function follow(flags: EventFlags): Promise<number> {
   const client = await connect(flags);
   const { agent, session, kinds, after } = flags;
-  const run_id = flags.run ? (await findOne(client, runs, flags.run)).id : undefined;
+  const run_id = flags.run !== undefined ? (await findOne(client, runs, flags.run)).id : undefined;
   const query = queryOf({ run_id, agent_id: agent, session_id: session, kinds, after });
   const stop = stopAtInterrupt();
   for await (const event of client.events(`/v1/events/stream?${query}`, stop.signal))

@@ -31,15 +31,65 @@ const said = async (args: readonly string[], stdin = "") => (await skep(args, { 
 
 describe("a refusal is a sentence about what was typed", () => {
   const KEY = /^skep: The key must be one word of letters, digits and signs[^\n\\^]*\.\n$/;
+  const webhook = ["notifications", "add", "webhook", "w", "--address"];
+  const rule = ["agents", "rules", "lead", "add", "--deny"];
   const routine = ["routines", "add", "lead", "Look", "--say", "Look."];
   test.each<[string, readonly string[], string, RegExp]>([
     ["a key with a blank", ["providers", "set", "openai", "--key"], "sk abc", KEY],
     ["an address", ["providers", "set", "custom-x", "--base-url", "foo"], "", /^skep: --base-url/],
     ["--every 0", [...routine, "--every", "0"], "", /^skep: --every takes a whole number from 1 to 44640\.\n$/],
     ["a time zone", [...routine, "--every", "5", "--timezone", "a b"], "", /--timezone must be a time zone such as/],
+    [
+      "--blackout 25:00",
+      [...routine, "--every", "5", "--blackout", "25:00-26:00"],
+      "",
+      /^skep: --blackout must be a time/,
+    ],
+    ["a tool", [...routine, "--every", "5", "--tools", "hammer"], "", /^skep: --tools: There is no such tool/],
+    [
+      "a branch",
+      ["projects", "add", "web", "--branch", "a b"],
+      "",
+      /^skep: --branch: This is not a usable branch name/,
+    ],
+    [
+      "a project's pipeline",
+      ["projects", "add", "web", "--pipeline", "none"],
+      "",
+      /^skep: --pipeline: There is no such/,
+    ],
+    ["a task without a word", ["run", "hello", ""], "", /^skep: The task must be text of at most \d+ characters/],
+    ["an input", ["run", "hello", "Greet", "--input", "a=b"], "", /^skep: --input a: /],
+    ["an address of a webhook", [...webhook, "ftp://x"], "", /^skep: --address: Must be an http or https address/],
+    ["a timeout", ["mcp", "add", "x", "--timeout", "abc", "true"], "", /^skep: --timeout must be a number\.\n$/],
+    ["a rule without tools", [...rule, ""], "", /^skep: --deny names no tool\./],
+    ["a rule without a pattern", [...rule, "bash", "--matches", ""], "", /^skep: --matches is empty\./],
+    [
+      "a host",
+      ["agents", "allow", "lead", "https://example.org/a"],
+      "",
+      /^skep: host must be a host name or an address/,
+    ],
+    ["a budget", ["run", "hello", "Greet", "--budget", "much"], "", /^skep: --budget must be a number\.\n$/],
+    ["a key's end", ["keys", "create", "nightly", "--days", ""], "", /^skep: --days takes a number from 0 to 3650/],
+    [
+      "a key's scope",
+      ["keys", "create", "nightly", "--scope", "rum"],
+      "",
+      /^skep: --scope must .*each one of read, runs, /,
+    ],
+    ["an empty scope", ["keys", "create", "nightly", "--scope", ""], "", /^skep: --scope must be a list/],
+    ["an empty project", ["run", "hello", "Greet", "--project", ""], "", /^skep: --project is empty\./],
+    ["a skill of no agent", ["skills", "add", "s", "--description", "d", "--agent", ""], "x", /agent/],
+    ["--since", ["runs", "--since", "yesterday"], "", /^skep: --since: Must be a time/],
     ["a variable's name", ["secrets", "set", "a b"], "x", /^skep: name must be letters, digits and _, not a digit/],
   ])("%s", async (_name, args, stdin, pattern) => {
     expect(await said(args, stdin)).toMatch(pattern);
+  });
+
+  test.each(["two\nlines", "two words", "schlüssel"])("a token that no request can carry: %j", async (token) => {
+    const { code, stderr } = await skep(["runs"], { env: { ...env, SKEP_TOKEN: token } });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^skep: SKEP_TOKEN is no key: /)]);
   });
 
   // Each of these words is what another program calls the command.

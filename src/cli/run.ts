@@ -7,6 +7,7 @@ import { badUsage, isProblem, Problem } from "../core/errors.ts";
 import { exitCodeOf, followRun, type RunView } from "./follow/follow.ts";
 import { followedLines } from "./follow/report.ts";
 import { INTERRUPTED, onInterrupt } from "./interrupt.ts";
+import { withFlags } from "./resource/in-flags.ts";
 import { type Client, createClient } from "./server/client.ts";
 import { tokenFor } from "./server/credentials.ts";
 import { connect, type ServerFlags, withServer } from "./server/locate.ts";
@@ -31,7 +32,7 @@ const keyValue = (pair: string, all: Record<string, string>): Record<string, str
 };
 
 export function runCommand(program: Command, exit: (code: number) => void): void {
-  withServer(program.command("run"))
+  const command = withServer(program.command("run"))
     .description("run a pipeline on the server; with --follow, show it until it ends")
     .argument("<pipeline>", "id of the pipeline, e.g. hello")
     .argument("<task>", "what is to be done")
@@ -48,7 +49,9 @@ export function runCommand(program: Command, exit: (code: number) => void): void
       "after",
       "\nExit code: 0 succeeded, 1 failed, 2 wrong use, 3 cancelled, 130 left with Ctrl-C.\nCtrl-C leaves a run on a server to continue; it cancels one that is --private.",
     )
-    .action(async (pipeline: string, task: string, flags: RunFlags) => exit(await run(pipeline, task, flags)));
+    .action(async (pipeline: string, task: string, flags: RunFlags) =>
+      exit(await withFlags(command, () => run(pipeline, task, flags))),
+    );
 }
 
 interface Joined {
@@ -72,6 +75,9 @@ function offerPrivate(error: unknown): never {
 
 /** Creates the run. The server's error does not repeat the unknown name, so the name is added here. */
 function create(client: Client, pipeline: string, task: string, flags: RunFlags): Promise<RunView> {
+  // A variable of a script that is unset: without its project the run would work in an empty folder.
+  for (const name of ["project", "model"] as const)
+    if (flags[name]?.trim() === "") throw badUsage(`--${name} is empty. Name one, or leave the flag out.`);
   const body = {
     pipeline_id: pipeline,
     task_description: task,

@@ -88,7 +88,7 @@ describe("skep run on a server that runs", () => {
       [["run", "ring", "Ring", "--project", "nope"], /There is no project nope\. List/, 1],
       [
         ["run", "ring", "Ring", "--input", "tone=high"],
-        /inputs\.tone: .*There is no such input\. The pipeline takes none\./,
+        /--input tone: .*There is no such input\. The pipeline takes none\./,
         1,
       ],
       [["agents", "set", "scribe", "temperature=abc"], /temperature must be a number from 0 to 2\.$/m, 1],

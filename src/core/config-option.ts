@@ -1,4 +1,5 @@
 /** Defines an option of the configuration and how its text is parsed. */
+import { plainHost } from "./plain-host.ts";
 
 /** Parses an option's text; undefined when the text is not accepted. */
 type Reader<T> = (text: string) => T | undefined;
@@ -32,6 +33,36 @@ export const list: Reader<string[]> = (value) =>
     .split(",")
     .map((item) => item.trim())
     .filter(Boolean);
+const isNetwork = (entry: string): boolean => {
+  const [, address = "", bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
+  const isV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/.test(address);
+  const isV6 = address.includes(":") && URL.canParse(`http://[${address}]/`);
+  return (isV4 || isV6) && Number(bits ?? 0) <= (isV4 ? 32 : 128);
+};
+const isHost = (entry: string): boolean => {
+  try {
+    return plainHost(entry) !== "";
+  } catch {
+    return false;
+  }
+};
+const listOf =
+  (isWanted: (entry: string) => boolean): Reader<string[]> =>
+  (value) => {
+    const entries = list(value);
+    return entries?.every(isWanted) ? entries : undefined;
+  };
+/** Addresses and CIDR networks. */
+export const networks = listOf(isNetwork);
+/** As a Host header has them: names and addresses, perhaps with a port. */
+export const hostHeaders = listOf((entry) => /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i.test(entry));
+/** As an Origin header has them; a slash at the end is left out. */
+export const origins: Reader<string[]> = (value) => {
+  const entries = list(value)?.map((entry) => entry.replace(/\/$/, "").toLowerCase());
+  return entries?.every((entry) => /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@]+$/.test(entry)) ? entries : undefined;
+};
+/** Networks and host names. */
+export const hosts = listOf((entry) => isNetwork(entry) || isHost(entry));
 export const url: Reader<string> = (value) => {
   try {
     const parsed = new URL(value);
@@ -90,8 +121,8 @@ export const secretOption = <T>(env: string, about: string, accepts: string, rea
 const ADDRESS = "an http or https address";
 export const addressOption = (env: string, about: string) => optional(env, about, ADDRESS, url);
 export const secretAddress = (env: string, about: string) => secretOption(env, about, ADDRESS, url);
-export const listOption = (env: string, about: string, accepts: string) =>
-  option<string[]>({ env, about, accepts, default: [], read: list });
+export const listOption = (env: string, about: string, accepts: string, read = list) =>
+  option<string[]>({ env, about, accepts, default: [], read });
 export const numberOption = (env: string, about: string, is: { from: number; to: number; default: number }) =>
   option<number>({
     env,

@@ -24,3 +24,26 @@ test("headers for the receiver of traces are pairs whose values are percent-enco
     expect(() => headersOf(wrong)).toThrow("OTEL_EXPORTER_OTLP_HEADERS accepts name=value pairs");
   expect(() => readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://me:word@host" })).toThrow("without a password");
 });
+
+test.each([
+  [
+    "FETCH_ALLOW",
+    "nas.lan, 10.0.0.0/8, ::1, [::1], fd00::/8",
+    ["[fd00::]/8", "127.0.0.1:9000", "https://nas.lan", "10.0.0.0/33"],
+  ],
+  ["NOTIFY_ALLOW", "ntfy.lan", ["ntfy.lan:80"]],
+  ["TRUSTED_PROXIES", "127.0.0.1, 172.18.0.0/16, fd00::/8", ["proxy.lan", "[::1]", "10.0.0.0/33", "10.0.0.1:80"]],
+  ["ALLOWED_HOSTS", "skep.example.org, skep.lan:8000", ["https://skep.example.org", "*.example.org"]],
+  [
+    "CORS_ORIGINS",
+    "https://app.example.org, moz-extension://a1",
+    ["app.example.org", "https://app.example.org/page", "*"],
+  ],
+])("%s takes what its list may hold, and what would never match is refused by the option's name", (name, good, bad) => {
+  expect(readConfig({ [name]: good })).toBeDefined();
+  for (const wrong of bad) expect(() => readConfig({ [name]: `${good},${wrong}` })).toThrow(`${name} accepts`);
+});
+
+test("an origin counts with and without a slash at its end", () => {
+  expect(readConfig({ CORS_ORIGINS: "https://App.example.org/" }).corsOrigins).toEqual(["https://app.example.org"]);
+});

@@ -26,6 +26,10 @@ describe("what a schema accepts", () => {
     ["an e-mail address", t.String({ pattern: "^[^\\s@<>\"']{1,64}@[^\\s@<>\"'.]+(\\.[^\\s@<>\"'.]+)*$" })],
     ["a time as in RFC 3339", t.String({ format: "date-time" })],
     ["a list of at most 3 entries", t.Array(t.String(), { maxItems: 3 })],
+    [
+      "a list of at most 2 entries, each one of a, b",
+      t.Array(t.Union([t.Literal("a"), t.Literal("b")]), { maxItems: 2 }),
+    ],
     ["true or false", t.Boolean()],
     ["an object or one of a, b", t.Union([t.Object({}), t.Union([t.Literal("a"), t.Literal("b")])])],
   ];

@@ -6,7 +6,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { ValueErrorType } from "@sinclair/typebox/value";
 import { formOf } from "./text-forms.ts";
 
-type Loose = Record<string, unknown> & { anyOf?: Loose[]; enum?: unknown[] };
+type Loose = Record<string, unknown> & { anyOf?: Loose[]; enum?: unknown[]; items?: Loose };
 
 /** The most words of a union that are named. */
 const WORDS_MAX = 20;
@@ -58,7 +58,7 @@ function wordsOf(schema: Loose): string {
     case "null":
       return "null";
     case "array":
-      return `a list${amountOf(schema, "minItems", "maxItems", "entries")}`;
+      return `a list${amountOf(schema, "minItems", "maxItems", "entries")}${choiceOf(schema)}`;
     case "object":
       return `an object${amountOf(schema, "minProperties", "maxProperties", "members")}`;
     case "string":
@@ -66,6 +66,12 @@ function wordsOf(schema: Loose): string {
     default:
       return "of another form";
   }
+}
+
+/** What each entry of a list is, where that is a choice of words. */
+function choiceOf({ items }: Loose): string {
+  const words = items === undefined ? "" : joined(variantsOf(items));
+  return words.startsWith("one of ") ? `, each ${words}` : "";
 }
 
 function rangeOf({ minimum, maximum, exclusiveMinimum }: Loose): string {

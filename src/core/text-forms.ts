@@ -24,6 +24,10 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   ["^([01]\\d|2[0-3]):[0-5]\\d$", "a time of day as HH:MM, e.g. 09:30"],
   ["^\\d{4}-\\d{2}-\\d{2}$", "a day as YYYY-MM-DD, in UTC"],
   ["^(\\*|[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*)$", "a domain such as example.org, or *"],
+  [
+    "^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$",
+    "a host name or an address such as example.org, without https:// and a path",
+  ],
   ["^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "a time zone such as Europe/Berlin"],
   ["^[/@!][\\w-]{1,49}$", "a word that begins with /, @ or !, e.g. /skep"],
   ["^[0-9]{6}$", "six digits"],

@@ -2,7 +2,18 @@
 import type { EventDefinition, EventDraft } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 
-type Queued = [EventDefinition, EventDraft];
+interface Queued {
+  definition: EventDefinition;
+  draft: EventDraft;
+  /** Characters of its text as JSON. */
+  size: number;
+  /** Number of characters that were left out at its end because they came too fast. */
+  left: number;
+}
+/** Most characters of a text as JSON. An event with such a text and its other fields fits the log. */
+const MAX_TEXT = (LIMITS.eventDataBytes * 3) / 4;
+/** Characters of a piece. JSON needs at most six characters for each. */
+const MAX_PIECE = Math.floor(MAX_TEXT / 6);
 
 interface SoonQueueDeps {
   /** Adds an event to the log, inside the current transaction. */
@@ -44,8 +55,11 @@ export function createSoonQueue({ insert, commit, mayCommit }: SoonQueueDeps) {
   return {
     flush,
     add(definition: EventDefinition, draft: EventDraft): void {
-      const last = soon.at(-1);
-      if (!last || last[0] !== definition || !joined(last[1], draft)) soon.push([definition, { ...draft }]);
+      for (const piece of piecesOf(draft)) {
+        const next = { definition, draft: piece, size: sizeOf(piece), left: 0 };
+        const last = soon.at(-1);
+        if (!last || !joined(last, next)) soon.push(next);
+      }
       schedule();
     },
     /** Called before any later event: inserts all queued events in the current transaction. */
@@ -53,7 +67,7 @@ export function createSoonQueue({ insert, commit, mayCommit }: SoonQueueDeps) {
       stop();
       const inserted = soon;
       soon = [];
-      for (const [definition, draft] of inserted) insert(definition, draft);
+      for (const queued of inserted) insert(queued.definition, complete(queued));
       batch = inserted;
     },
     /** Called at the end of the transaction. If it was rolled back, its events are queued again. */
@@ -71,11 +85,49 @@ export function createSoonQueue({ insert, commit, mayCommit }: SoonQueueDeps) {
   }
 }
 
-/** Appends the text of `next` to that of `last` if both belong to the same session and call. */
-function joined(last: EventDraft, next: EventDraft): boolean {
-  const [before, after] = [last.data["text"], next.data["text"]];
-  if (typeof before !== "string" || typeof after !== "string") return false;
-  if (last.session_id !== next.session_id || last.data["call_id"] !== next.data["call_id"]) return false;
-  last.data = { ...last.data, text: before + after };
+const textOf = ({ data }: EventDraft): string | undefined => {
+  const text: unknown = data["text"];
+  return typeof text === "string" ? text : undefined;
+};
+const sizeOf = (draft: EventDraft): number => JSON.stringify(textOf(draft) ?? "").length;
+
+/** Splits a long text into several events. An event that is too large for the log would lose all but its beginning. */
+function* piecesOf(draft: EventDraft): Generator<EventDraft> {
+  const text = textOf(draft);
+  if (text === undefined || text.length <= MAX_PIECE) {
+    yield { ...draft };
+    return;
+  }
+  for (let at = 0, end = 0; at < text.length; at = end) {
+    end = Math.min(text.length, at + MAX_PIECE);
+    // Do not cut a surrogate pair in two.
+    if (/[\ud800-\udbff]/.test(text[end - 1] ?? "") && end < text.length) end -= 1;
+    yield { ...draft, data: { ...draft.data, text: text.slice(at, end) } };
+  }
+}
+
+/**
+ * Appends the text of `next` to that of `last` if both belong to the same session and call. A text that does not fit
+ * begins a new event. A call's output is different: it is stored elsewhere and may come faster than anybody reads, so
+ * what does not fit is left out and counted.
+ */
+function joined(last: Queued, next: Queued): boolean {
+  const [before, after] = [textOf(last.draft), textOf(next.draft)];
+  if (last.definition !== next.definition || before === undefined || after === undefined) return false;
+  const { session_id, data } = last.draft;
+  if (session_id !== next.draft.session_id || data["call_id"] !== next.draft.data["call_id"]) return false;
+  if (last.left > 0 || last.size + next.size > MAX_TEXT) {
+    if (data["call_id"] === undefined) return false;
+    last.left += after.length;
+    return true;
+  }
+  last.draft.data = { ...data, text: before + after };
+  last.size += next.size;
   return true;
+}
+
+/** The draft, with a last line that says how much was left out. */
+function complete({ draft, left }: Queued): EventDraft {
+  if (left === 0) return draft;
+  return { ...draft, data: { ...draft.data, text: `${textOf(draft)}\n… ${left} characters left out …\n` } };
 }

@@ -6,6 +6,7 @@ import { Type as t } from "@sinclair/typebox";
 import Database from "better-sqlite3";
 import { systemClock } from "../core/clock.ts";
 import { defineEvent, type SkepEvent } from "../core/events.ts";
+import { LIMITS } from "../core/limits.ts";
 import { createEventLog } from "./event-log.ts";
 import { lockDataFolder } from "./lock.ts";
 import { compareMigrations, migrate } from "./migrate.ts";
@@ -137,6 +138,25 @@ describe("store", () => {
       { text: "d", call_id: "1" },
       { title: "after" },
     ]);
+    store.close();
+  });
+
+  test("chunks that are too large for one event make several; of a call's, what comes too fast is counted", () => {
+    const store = open();
+    const log = createEventLog(store);
+    const texts = () => log.read(0, 100).map(({ data }) => (data as { text: string }).text);
+    const said = `a${"\u{1f41d}".repeat(LIMITS.eventDataBytes)}`;
+    store.emitSoon(output, { session_id: "s", data: { text: said } });
+    store.flush();
+    expect(texts().join("")).toBe(said);
+    const before = texts().length;
+    for (let at = 0; at < 100; at++)
+      store.emitSoon(output, { session_id: "s", data: { text: "\u0000".repeat(10_000), call_id: "1" } });
+    store.flush();
+    const [shown = "", ...more] = texts().slice(before);
+    const [kept = "", left] = shown.split("\n… ");
+    expect([more, left]).toEqual([[], `${1_000_000 - kept.length} characters left out …\n`]);
+    expect(log.read(0, 100).at(-1)!.data).toMatchObject({ call_id: "1" });
     store.close();
   });
 

@@ -323,8 +323,8 @@ function readFile(
       let size = 0;
       for (let got = -1; got !== 0 && size < bytes.length; size += got)
         got = readSync(handle, bytes, size, bytes.length - size, null);
-      const text = decode(bytes.subarray(0, size));
-      if (text === undefined) return failed("The file is not UTF-8 text.");
+      const text = decodeText(bytes.subarray(0, size));
+      if (text === undefined) return failed(NOT_TEXT);
       return { stamp, file: { path, text, problem: undefined, modifiedAt } };
     } finally {
       closeSync(handle);
@@ -336,7 +336,10 @@ function readFile(
   }
 }
 
-function decode(bytes: Uint8Array): string | undefined {
+export const NOT_TEXT = "The file is not UTF-8 text.";
+
+/** A file's text, without a byte order mark; undefined: `NOT_TEXT`. */
+export function decodeText(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {

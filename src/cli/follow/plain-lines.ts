@@ -8,6 +8,7 @@ import { localizeTimes } from "../terminal/table.ts";
 import { createApprovals } from "./approval.ts";
 import { callDiff } from "./call-diff.ts";
 import type { Follower } from "./follow.ts";
+import { noticeOf } from "./notice.ts";
 import { inputText } from "./state.ts";
 
 const SHORT = 100;
@@ -53,9 +54,9 @@ function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefine
     case "run_created":
       return `run of ${d["pipeline_id"]}`;
     case "session_started":
-      return `▶ ${who} (${agent_id})`;
+      return `▶ ${who} (${agent_id ?? "a command"})`;
     case "output_withdrawn":
-      return paint("dim", `  ↺ ${who}: the reply broke off; what was said no longer counts and is asked for again`);
+      return paint("dim", `  ↺ ${who}: what was shown of it last no longer counts`);
     case "tool_call_start":
       return `  · ${d["tool"]} ${paint("dim", short(d["input"]))}`;
     case "tool_call_end":
@@ -72,7 +73,7 @@ function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefine
     case "budget_exceeded":
     case "activity":
       // The title is not cut: what the run waits for, and until when, is at its end.
-      return paint("dim", `  ${typeof d["title"] === "string" ? localizeTimes(oneLine(d["title"])) : short(d)}`);
+      return paint("dim", `  ${localizeTimes(oneLine(noticeOf(kind, d)))}`);
     case "permission_requested":
       return `? ${who}: ${oneLine(String(d["message"] ?? ""))}\n  answer with: skep approvals allow ${d["request_id"]}, or deny`;
     case "approval_requested":

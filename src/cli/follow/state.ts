@@ -3,6 +3,7 @@
 import type { SkepEvent } from "../../core/events.ts";
 import { membersOf } from "../../core/is-object.ts";
 import type { Cost } from "../terminal/table.ts";
+import { noticeOf } from "./notice.ts";
 
 export interface StepView extends Cost {
   name: string;
@@ -86,7 +87,7 @@ export function createReducer(state: RunState): (event: SkepEvent) => void {
     if (kind.startsWith("run_")) return runChanged(state, kind, time);
     if (kind === "llm_call") count(state, data, sessions.get(session_id ?? ""));
     if (kind === "budget_warning" || kind === "budget_exceeded" || kind === "activity")
-      state.notice = String(data["title"] ?? "");
+      state.notice = noticeOf(kind, data);
     if (step_id === undefined) return;
     const index = typeof data["index"] === "number" ? data["index"] : undefined;
     const known = kind.startsWith("step_") ? undefined : sessions.get(session_id ?? "");

@@ -24,7 +24,7 @@ export function createStepText(write: (text: string) => void): Follower {
       }
       if (kind === "output_withdrawn") {
         held.delete(step_id);
-        put(step_id, "(the reply broke off; what was said no longer counts and is asked for again)");
+        put(step_id, "(what was shown of it last no longer counts)");
       }
       if (kind !== "tool_call_start" && kind !== "session_ended") return;
       put(step_id, held.get(step_id) ?? "");

@@ -84,6 +84,9 @@ function ruleIn(flags: Flags): PermissionRule {
   if (effect === undefined || others.length > 0) throw badUsage("Say one of --allow, --ask and --deny, with tools.");
   const { path, matches } = flags;
   const tools = listOf(flags[effect]);
+  if (tools.length === 0) throw badUsage(`--${effect} names no tool. Name some, e.g. --${effect} bash,edit.`);
+  for (const [name, patterns] of Object.entries({ path, matches }))
+    if (patterns?.includes("")) throw badUsage(`--${name} is empty. Give a pattern, or leave the flag out.`);
   if (path === undefined && matches === undefined) return { [effect]: tools };
   return { [effect]: { tool: tools, ...(path ? { path } : {}), ...(matches ? { matches } : {}) } };
 }

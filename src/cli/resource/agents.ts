@@ -1,6 +1,8 @@
 /** `skep agents`: the agents that do the work. */
 import type { RowOf } from "../../api/types.ts";
+import { badUsage } from "../../core/errors.ts";
 import { HARNESS_NAMES } from "../../core/harness-names.ts";
+import { didYouMean } from "../../core/near.ts";
 import { readPairs, readText } from "../read-input.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
 import { RULE_VERBS } from "./agent-rules.ts";
@@ -107,7 +109,19 @@ function linesOf(agent: Item): string[] {
 const networkWords = (network: unknown): unknown =>
   typeof network === "object" && network !== null && "allow" in network ? `only ${String(network.allow)}` : network;
 
-async function configure({ client, path }: One, fields: Record<string, unknown>) {
+/** Beside its settings. */
+const IDENTITY = ["name", "emoji", "role", "description", "enabled", "prompt"];
+
+/** The server leaves out what it does not know. @throws Problem 422 `bad_usage`: a typing error would change nothing. */
+function assertFields({ config }: Item, given: readonly string[]): void {
+  const names = [...IDENTITY, ...Object.keys(config)];
+  const wrong = given.find((name) => !names.includes(name));
+  if (wrong === undefined) return;
+  throw badUsage(`An agent has no field ${wrong}. ${didYouMean(wrong, names) || `It has: ${names.join(", ")}.`}`);
+}
+
+async function configure({ client, item, path }: One, fields: Record<string, unknown>) {
+  assertFields(item, Object.keys(fields));
   const tools = fields["tools"];
   const body = typeof tools === "string" ? { ...fields, tools: listOf(tools) } : fields;
   const agent = await client.call("PUT", `${path}/config`, body);

@@ -1,10 +1,10 @@
 /** The commands of a resource: `skep NAME` lists its items, `skep NAME ONE` shows one, `skep NAME VERB …` acts. */
 import { Argument, type Command, Option } from "commander";
-import { isProblem, Problem } from "../../core/errors.ts";
 import { connect, type ServerFlags, withServer } from "../server/locate.ts";
 import { ownColoursOnly } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
 import { countOf, findOne, listItems, locate, queryOf } from "./find.ts";
+import { withFlags } from "./in-flags.ts";
 import type { Answer, AnyResource, ArgumentSpec, Flags, OptionSpec, Verb } from "./resource.ts";
 
 export type Exit = (code: number) => void;
@@ -21,8 +21,10 @@ export function resourceCommands(program: Command, resource: AnyResource, exit: 
   for (const option of [...filters, ...(resource.options ?? []), ...placeOf(resource)])
     command.addOption(optionOf(option));
   command.action(async (word: string | undefined, flags: Flags) => {
-    const answer = word === undefined ? await list(resource, flags) : await show(resource, word, flags);
-    say(flags, answer, exit);
+    await withFlags(command, async () => {
+      const answer = word === undefined ? await list(resource, flags) : await show(resource, word, flags);
+      say(flags, answer, exit);
+    });
   });
   for (const verb of verbs) verbCommand(command, resource, verb, exit);
   return command;
@@ -57,38 +59,14 @@ export function verbCommand(parent: Command, resource: AnyResource, verb: Verb<o
     const placed = await locate(client, resource, flags);
     const item = verb.on === "one" ? await findOne(client, placed, words.shift()!) : {};
     const call = { client, item, args: words, flags };
-    try {
+    await withFlags(command, async () => {
       const answer =
         verb.on === "one"
           ? await verb.run({ ...call, path: pathOf(placed, item) })
           : await verb.run({ ...call, path: placed.path });
       say(flags, answer, exit);
-    } catch (error) {
-      throw isProblem(error) ? inFlags(error, command) : error;
-    }
+    });
   });
-}
-
-/** What to call members of a request body whose flag has another name. */
-const TYPED: Readonly<Record<string, string>> = {
-  api_key: "The key",
-  interval_minutes: "--every",
-  offset_minutes: "--offset",
-  schedule: "--cron",
-  secret_type: "--type",
-  timeout_seconds: "--timeout",
-  token: "The token",
-};
-
-/** Rewords a refusal for the command line: it names a flag instead of the member of the body that the flag became. */
-function inFlags({ status, code, detail, extras }: Problem, { options }: Command): Problem {
-  const flagOf = (member: string): string | undefined =>
-    options.find(({ long }) => long === `--${member.replaceAll("_", "-")}`)?.long ?? TYPED[member];
-  const said = detail.replace(/^( *)([a-z_]+)(?=:? )/gm, (whole, indent, member) => {
-    const flag = flagOf(member);
-    return flag === undefined ? whole : `${indent}${flag}`;
-  });
-  return new Problem(status, code, said.replace(/ or null(?=[.,]|$)/gm, ""), extras);
 }
 
 const placeOf = ({ within }: AnyResource): OptionSpec[] => (within ? [within.option] : []);

@@ -71,13 +71,17 @@ const isWhole = (word: string): boolean => /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/.tes
 /**
  * Finds the item that a word names. Ids begin with their time, so their ends differ sooner. The beginning or the end of
  * an id is enough if only one item has it.
- * @throws Problem 404 `not_found` with similar names, 422 `ambiguous` with the candidates.
+ * @throws Problem 404 `not_found` with similar names, 422 `ambiguous` with the candidates, 422 `bad_usage` for an empty
+ * word.
  */
 export async function findOne<Row, One>(
   client: Client,
   resource: Resource<string, Row, One>,
   word: string,
 ): Promise<Row> {
+  // Every id begins with nothing: the only one there is would be taken for a variable of a script that is unset.
+  if (word.trim() === "")
+    throw badUsage(`Name the ${resource.one}: what was given is empty. List them with: skep ${resource.name}`);
   const { idOf, namesOf = () => [], single = true, path } = resource;
   const absent = resource.absent?.(word) ?? `There is no ${resource.one} ${word}.`;
   if (single && isWhole(word)) return client.ask<Row>("GET", `${path}/${encodeURIComponent(word)}`);

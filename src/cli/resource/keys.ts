@@ -35,15 +35,19 @@ export const keys: Resource<List> = {
       args: [{ name: "<name>", about: "what it is for" }],
       options: [
         { flags: "--days <n>", about: "how many days it is valid; 0 is forever", default: "90" },
-        { flags: "--scope <words>", about: "limit it to these, separated by commas: read, runs, write, admin" },
+        {
+          flags: "--scope <words>",
+          about: "limit it to these, separated by commas: read, runs, write, publish, admin",
+        },
       ],
       async run({ client, path, args: [name = ""], flags }) {
-        const days = Number(flags["days"]);
-        if (!(days >= 0 && days <= 3_650)) throw badUsage("--days takes a number from 0 to 3650.");
+        // An empty text is no number: it would make a key for ever.
+        const days = String(flags["days"]).trim() === "" ? Number.NaN : Number(flags["days"]);
+        if (!(days >= 0 && days <= 3_650)) throw badUsage("--days takes a number from 0 to 3650; 0 is forever.");
         const made = await client.ask<AnswerOf<"POST", List>>("POST", path, {
           name,
           expires_at: days === 0 ? null : new Date(Date.now() + days * DAY_MS).toISOString(),
-          ...(flags["scope"] ? { scopes: listOf(flags["scope"]) } : {}),
+          ...(flags["scope"] === undefined ? {} : { scopes: listOf(flags["scope"]) }),
         });
         return { json: made, text: made.key ?? "" };
       },

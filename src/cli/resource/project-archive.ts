@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import type { AnswerOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
 import { assertFile, readFile, readSecret } from "../read-input.ts";
+import { archiveName } from "./archive-name.ts";
 import { verbMakers } from "./resource.ts";
 import { listOf } from "./words.ts";
 
@@ -27,7 +28,7 @@ export const exportVerb = actOnOne(
     async run({ client, item, path, flags }) {
       const secrets = flags["secrets"] === undefined ? [] : listOf(flags["secrets"]);
       const env: string | undefined = flags["passphraseEnv"];
-      const file = resolve(flags["out"] ?? `${item.name.replaceAll(/[^A-Za-z0-9._-]+/g, "-")}.skep.tar.gz`);
+      const file = resolve(flags["out"] ?? archiveName(item.name));
       if (existsSync(file)) throw badUsage(`${file} is there already. Name another: --out FILE`);
       const body =
         secrets.length === 0 ? {} : { secrets, passphrase: await readSecret("passphrase", env ? { env } : {}) };

@@ -107,9 +107,12 @@ export const projects: Resource<List> = {
       linesOf,
     }),
     confirmVerb("trust a description and a vision that may come from outside text", linesOf),
-    actOnOne("clone", "try a clone that failed again", {
+    actOnOne("clone", "try a clone that failed again; bring one that is there up to date", {
       options: [NO_WAIT],
-      async run({ client, path, flags }) {
+      async run(call) {
+        const { client, item, path, flags } = call;
+        if (item.workspace.state === "ready" && flags["wait"] !== false)
+          return { ...(await fetchProject(call)), json: await client.call("GET", path) };
         const started = await client.call("POST", `${path}/clone`);
         return cloned(flags["wait"] === false ? started : await untilCloned(client, started));
       },

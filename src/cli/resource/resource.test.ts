@@ -76,6 +76,17 @@ describe("every list", () => {
 });
 
 describe("one of them", () => {
+  test("is not meant by an empty word, even if there is only one", async () => {
+    await said("projects", "add", "only");
+    expect((await json("projects")).items).toHaveLength(1);
+    for (const word of ["", " "])
+      expect(await refused("projects", "delete", word)).toMatch(
+        /^skep: Name the project: what was given is empty\. List/,
+      );
+    expect((await json("projects", "only")).name).toBe("only");
+    await said("projects", "delete", "only");
+  });
+
   test("is meant by its id, its name, and by any part that only it begins or ends with", async () => {
     const made = await json("projects", "add", "parrot");
     const { id } = made;
@@ -136,6 +147,18 @@ describe("projects", () => {
     expect([away.code, away.stdout]).toEqual([1, expect.stringContaining("skep projects clone gone")]);
     await said("projects", "delete", "gone");
     expect(await refused("projects", "add")).toContain("Give a name, or --repository URL");
+  });
+
+  test("a clone that is there is brought up to date, and the command fails where that fails", async () => {
+    const moved = join(folder.path, "moved");
+    Bun.spawnSync(["git", "clone", "-q", repository, moved]);
+    await said("projects", "add", "--repository", moved);
+    expect(await said("projects", "clone", "moved")).toMatch(/^moved: up to date, at [0-9a-f]{8}$/m);
+    expect((await json("projects", "clone", "moved")).workspace.state).toBe("ready");
+    Bun.spawnSync(["git", "branch", "-m", "main", "trunk"], { cwd: moved });
+    const { code, stdout } = await cli(["projects", "clone", "moved"]);
+    expect([code, stdout]).toEqual([1, expect.stringContaining("The repository has no branch main any more.")]);
+    await said("projects", "delete", "moved");
   });
 });
 
@@ -231,6 +254,14 @@ describe("agents and skills", () => {
     expect(made).toMatch(/^model +ollama\/qwen3$/m);
     const set = await json("agents", "set", "ringer", "max_turns=7", "model=null", "tools=read,bash", "network=bridge");
     expect(set.config).toMatchObject({ max_turns: 7, model: null, tools: ["read", "bash"], network: "bridge" });
+    expect(await refused("agents", "set", "ringer", "max_turns=9", "max_turn=null")).toBe(
+      "skep: An agent has no field max_turn. Did you mean max_turns?\n",
+    );
+    expect(await refused("agents", "set", "ringer", "zz=1")).toContain("It has: name, emoji, role, ");
+    expect((await json("agents", "ringer")).config.max_turns).toBe(7);
+    expect(await said("agents", "set", "ringer", "role=bell ringer", "budget_usd_per_day=2")).toMatch(
+      /^role +bell ringer$/m,
+    );
     expect(await said("agents", "disable", "ringer")).toMatch(/^state +off$/m);
     expect(await said("agents", "enable", "ringer")).toMatch(/^state +idle$/m);
     expect(await said("agents", "tool", "ringer", "bash", "off")).toMatch(/^bash +off +override$/m);

@@ -76,7 +76,7 @@ export const skills: Resource<List> = {
           description: flags["description"],
           content: await readText(flags["content"]),
           ...(flags["tags"] ? { tags: listOf(flags["tags"]) } : {}),
-          ...(flags["agent"] ? { scope: "agent", agent_id: flags["agent"] } : {}),
+          ...(flags["agent"] === undefined ? {} : { scope: "agent", agent_id: flags["agent"] }),
         });
         return { json: skill, text: `${nameOf(skill)}: saved in ${skill["source_file"]}` };
       },

@@ -17,13 +17,13 @@ export type Client = ReturnType<typeof createClient>;
 const STREAM_TRIES = 10;
 
 /**
- * Serializes a body. @throws Problem 422 `bad_usage` for a number like 1e400: JSON would turn it into null, and null
- * removes a limit.
+ * Serializes a body. @throws Problem 422 `bad_usage` for a number that JSON cannot hold, such as 1e400 or NaN. JSON would
+ * turn it into null, and null removes a limit.
  */
 const writeBody = (body: unknown): string =>
   JSON.stringify(body, (name, value: unknown) => {
     if (typeof value === "number" && !Number.isFinite(value))
-      throw badUsage(`${name}: the number is too large to be sent.`);
+      throw badUsage(`${name}${Number.isNaN(value) ? " must be a number." : ": the number is too large to be sent."}`);
     return value;
   });
 

@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { badUsage } from "../../core/errors.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { writePrivately } from "./server-file.ts";
 
@@ -34,9 +35,16 @@ function all(): Kept {
 
 export const credentialFor = (url: string): Credential | undefined => all().servers[url];
 
-/** The value of SKEP_TOKEN, else the key that is stored for this server. */
-export const tokenFor = (url: string): string | undefined =>
-  process.env["SKEP_TOKEN"] || credentialFor(url)?.access_token;
+/**
+ * The value of SKEP_TOKEN, else the key that is stored for this server. @throws Problem 422 `bad_usage` for a token that
+ * no request can carry.
+ */
+export function tokenFor(url: string): string | undefined {
+  const given = process.env["SKEP_TOKEN"]?.trim();
+  if (given && /[^\x21-\x7e]/.test(given))
+    throw badUsage("SKEP_TOKEN is no key: it holds a space, a line end or a letter that keys do not have.");
+  return given || credentialFor(url)?.access_token;
+}
 
 /** The server of the last `skep login`. */
 export const currentServer = (): string | undefined => all().current;

@@ -19,6 +19,7 @@ test("nothing is named where the question named none of the kind, or several, or
     [AGENT, "/v1/skills/release", undefined],
     [AGENT, "/v1/agents/scribe/messages", '{"agent_id":"nobody"}'],
     [AGENT, "/v1/agents", "[1]"],
+    ["There is no such invitation.", "/v1/invitations/accept", '{"token":"skin_x"}'],
     ["There is no such index job of this project.", "/v1/projects/p/index/j", undefined],
     ["The agent is off.", "/v1/agents/scribe", undefined],
   ] as const)

@@ -11,6 +11,9 @@ const NO_SUCH = /^There is no such ([A-Za-z]+ )?([a-z]+)\./;
 /** Width to which a name is cut. A person typed it, or it was in their file. */
 const NAME_COLUMNS = 80;
 
+/** Ends of paths that look like an item of a list, but act on a token in the body. */
+const ACTIONS = ["invitations/accept", "invitations/read"];
+
 /** What was asked: a path, and the JSON that was sent there. */
 export interface Question {
   path: string;
@@ -35,7 +38,10 @@ function namesOf(thing: string, { path, body }: Question): string[] {
   const { pathname, searchParams } = new URL(path, "http://localhost");
   const segments = pathname.split("/");
   const list = thing.replace(/y$/, "ie").concat("s");
-  const below = segments.flatMap((segment, at) => (segment === list ? [decodeSegment(segments[at + 1] ?? "")] : []));
+  const below = segments.flatMap((segment, at) => {
+    const next = segments[at + 1] ?? "";
+    return segment === list && !ACTIONS.includes(`${list}/${next}`) ? [decodeSegment(next)] : [];
+  });
   const sent = typeof body === "string" ? textIn(readJson(body), `${thing}_id`) : undefined;
   const given = [sent, searchParams.get(`${thing}_id`), ...below].filter((name) => typeof name === "string");
   return [...new Set(given)].filter((name) => name !== "");

@@ -111,8 +111,14 @@ test("a default branch that the repository has no more, or never had, is said so
   plainGit(upstream, "checkout", "-q", "-b", "other");
   push();
   plainGit(bare, "update-ref", "-d", "refs/heads/main");
-  const gone = { code: "branch_gone", message: expect.stringContaining("no branch main any more") };
+  const gone = {
+    code: "branch_gone",
+    message: expect.stringMatching(/no branch main any more\. .*projects update --branch/),
+  };
   expect(await fetched()).toMatchObject(gone);
+  // What the message says to do works, since the failed fetch brought the other branch.
+  expect(await call("PUT", `/v1/projects/${id}`, { default_branch: "other" })).toMatchObject({ status: 200 });
+  expect(await fetched()).toBeNull();
   const empty = join(root, "empty.git");
   plainGit(root, "init", "-q", "--bare", "-b", "main", empty);
   id = String((await call("POST", "/v1/projects", { name: "empty", repository: empty })).body["id"]);

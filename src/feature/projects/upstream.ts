@@ -27,8 +27,13 @@ export function createUpstream(git: Git) {
   async function join(repository: string): Promise<void> {
     const known = await find(repository);
     if (!known) return;
-    const since = known.joined === null ? "yet" : "any more";
-    if (known.fetched === null) throw conflict(`The repository has no branch ${known.branch} ${since}.`, "branch_gone");
+    if (known.fetched === null) {
+      const [since, remedy] =
+        known.joined === null
+          ? ["yet", "Push one"]
+          : ["any more", "If another one took its place, make that the project's (`skep projects update --branch`)"];
+      throw conflict(`The repository has no branch ${known.branch} ${since}. ${remedy}.`, "branch_gone");
+    }
     await merge(repository, { ...known, theirs: known.fetched });
     await git.setMark(repository, known.mark, known.fetched);
   }

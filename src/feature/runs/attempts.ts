@@ -40,7 +40,7 @@ export function createAttempts({ store, rows, views, advance, audit, limits, sho
         if (!isRunEnd(row.status))
           throw conflict(`The run is ${row.status}; only one that has ended is restarted.`, "run_not_ended");
         if (row.status === "succeeded" && from_step === undefined)
-          throw conflict("The run succeeded. Name the step to continue from with from_step.", "run_succeeded");
+          throw conflict("The run succeeded. Name the step to go back to: from_step, or --from STEP.", "run_succeeded");
         const { definition } = row;
         const { steps } = definition;
         limits.assertBudget(budget_usd, definition, caller);

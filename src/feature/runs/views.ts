@@ -43,7 +43,8 @@ export type RunViews = ReturnType<typeof createRunViews>;
 function sinceOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const ms = /^\d{1,14}$/.test(text) ? Number(text) : Date.parse(text);
-  if (Number.isNaN(ms)) throw invalidField("since", "Takes RFC 3339, or milliseconds since the epoch");
+  if (Number.isNaN(ms))
+    throw invalidField("since", "Must be a time as RFC 3339 writes it, or milliseconds of Unix time");
   return timestamp(ms);
 }
 

@@ -24,7 +24,7 @@ export function ExportProject({ project: { id, name } }: { project: Schemas["Pro
       const address = URL.createObjectURL(await answer.blob());
       const link = document.createElement("a");
       link.href = address;
-      link.download = `${name.replaceAll(/[^A-Za-z0-9._-]+/g, "-")}.skep.tar.gz`;
+      link.download = `${name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "-")}.skep.tar.gz`;
       link.click();
       URL.revokeObjectURL(address);
     });
