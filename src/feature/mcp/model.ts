@@ -74,7 +74,7 @@ const fields = {
   enabled: t.Boolean({ description: "Whether the server is switched on." }),
   agents: t.Array(t.String({ minLength: 1, maxLength: 64 }), {
     maxItems: 1_000,
-    description: "Ids of the agents that may use its tools; `*` is every agent.",
+    description: "Ids of the agents that may use the server's tools; `*` is every agent.",
   }),
 };
 

@@ -24,11 +24,11 @@ const strict = { additionalProperties: false } as const;
 
 export const Origin = t.Object({
   by: oneOf("person", "agent", "tool", "document"),
-  execution: t.Optional(t.String({ description: "The execution that wrote it." })),
-  author: t.Optional(t.String({ description: "The agent or person that wrote it." })),
+  execution: t.Optional(t.String({ description: "Execution that wrote the text." })),
+  author: t.Optional(t.String({ description: "Agent or person that wrote the text." })),
   outside: t.Optional(
     t.String({
-      description: "Why the entry may repeat text from outside and therefore needs a person's confirmation.",
+      description: "Why the text may repeat outside text and therefore needs a person's confirmation.",
     }),
   ),
 });
@@ -148,7 +148,7 @@ export const MemoryHit = t.Object(
     type: EntryType,
     snippet: t.String({ description: "The paragraph that fits best, with its neighbors." }),
     trusted: t.Boolean(),
-    score: t.Number({ description: "Higher fits better; comparable within one answer." }),
+    score: t.Number({ description: "Score of the match; higher fits better. Only comparable within one answer." }),
     parts: t.Object({
       text: t.Number({ description: "Score of the match by words, or by words and meaning together." }),
       vector: orNull(

@@ -64,7 +64,7 @@ export function onboardingRoutes({ onboardings, streams, lastEvent }: Onboarding
     operation("getOnboardingSession", "GET /v1/onboarding/sessions/:id", {
       access: "user",
       query: t.Object({
-        limit: t.Optional(queryLimit(100, "Messages")),
+        limit: t.Optional(queryLimit(100, "Most messages in the answer")),
         before: t.Optional(
           queryInteger({ minimum: 0, description: "`seq` of a message; only messages before it are returned." }),
         ),

@@ -25,7 +25,7 @@ export const PermissionRequest = t.Object(
     can_remember: t.Boolean({
       description: "Whether the answer can be remembered. False: an answer applies to this call only.",
     }),
-    about: t.String({ description: "The task of the run, or the title of the session." }),
+    about: t.String({ description: "Task of the run, or title of the session." }),
     session_id: t.String(),
     session_kind: t.String(),
     run_id: orNull(t.String()),

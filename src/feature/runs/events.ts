@@ -82,7 +82,7 @@ export const stepQueued = stepEvent("step_queued", "A step waits for its agent."
 export const stepStarted = stepEvent("step_started", "A step's agent began.");
 export const stepComplete = stepEvent("step_complete", "A step succeeded.", STEP_ENDS);
 export const stepFailed = stepEvent("step_failed", "A step failed or was cancelled: `status` says which.", STEP_ENDS);
-export const stepSkipped = stepEvent("step_skipped", "A step's condition does not hold.");
+export const stepSkipped = stepEvent("step_skipped", "A step was skipped because its condition does not hold.");
 export const stepRetrying = defineEvent(
   "step_retrying",
   t.Object({ attempt, max_attempts }, { description: "A failed step is tried again." }),

@@ -45,7 +45,7 @@ export const Run = t.Object({
         "Why the notes, skills and tasks that the run leaves need a person's confirmation; null if it read no outside text.",
     }),
   ),
-  merged_commit: orNull(t.String({ description: "Commit with which the run's work was merged." })),
+  merged_commit: orNull(t.String({ description: "Commit of the branch into which the run's work was merged." })),
   merged_into: orNull(t.String()),
   created_by: orNull(t.String()),
   created_at: Time,

@@ -43,7 +43,7 @@ export const SecretEdge = t.Object(
       t.String({
         pattern: "^/[\\x21-\\x7e]*$",
         maxLength: 500,
-        description: "Beginning of the paths whose requests get the value.",
+        description: "Beginning of the paths whose requests get the value, from `/`.",
       }),
     ),
   },

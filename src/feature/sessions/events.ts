@@ -29,7 +29,7 @@ const LAST_SENTENCE = ["/v1/runs/at-work"];
 export const sessionStarted = defineEvent(
   "session_started",
   t.Object(
-    { kind: t.String({ description: "`pipeline`, `chat`, `pulse`, …" }) },
+    { kind: t.String({ description: "Kind of the session: `pipeline`, `chat`, `pulse` or another." }) },
     { description: "An agent began to work, or a chat was opened." },
   ),
   { stale: SESSIONS },

@@ -93,8 +93,7 @@ export const Settings = t.Object(
       },
       {
         ...strict,
-        description:
-          "`max_turns`, `timeout_seconds`, `max_attempts` and `executions_per_agent` apply to agents that set none of their own.",
+        description: "`max_turns`, `timeout_seconds` and `max_attempts` apply to agents that set none of their own.",
       },
     ),
     retention: t.Object(
@@ -189,7 +188,7 @@ export const Settings = t.Object(
             maxLength: 1_000,
             pattern: "^/",
             description:
-              "Existing folder outside the data folder for scheduled backups. Null: `backups/` in the data folder.",
+              "Absolute path of an existing folder outside the data folder for scheduled backups. Null: `backups/` in the data folder.",
           }),
         ),
       },

@@ -25,7 +25,10 @@ export function transcriptRoutes(transcripts: Transcripts) {
         "An output over 32 kB is stored as its beginning and end. The text then names the workspace path of the whole output.",
       documented: {
         responses: {
-          200: { description: "The output.", content: { "text/plain": { schema: { type: "string" } } } },
+          200: {
+            description: "The stored output of the call.",
+            content: { "text/plain": { schema: { type: "string" } } },
+          },
         },
       },
       handler: ({ params, caller }) =>
