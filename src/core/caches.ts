@@ -26,14 +26,14 @@ export const Caches = t.Array(
   t.String({
     pattern: `^~/(?:${PLACES.join("|")})$`,
     description:
-      "A cache of the home: `~/.cache/NAME` (pip, go-build, …), `~/.npm`, `~/.yarn/berry/cache`, `~/.bun/install/cache`, `~/.local/share/pnpm/store`, `~/.cargo/registry`, `~/.cargo/git`, `~/go/pkg/mod`, `~/.m2/repository`, `~/.gradle/caches`, `~/.nuget/packages`. Tell another tool by a variable in `env` to use a folder of `~/.cache`. Nothing of the working copy: what `setup` leaves there is kept already.",
+      "A cache folder in the home: `~/.cache/NAME` (pip, go-build, …), `~/.npm`, `~/.yarn/berry/cache`, `~/.bun/install/cache`, `~/.local/share/pnpm/store`, `~/.cargo/registry`, `~/.cargo/git`, `~/go/pkg/mod`, `~/.m2/repository`, `~/.gradle/caches`, `~/.nuget/packages`. For another tool, set a variable in `env` that makes it use a folder of `~/.cache`. Folders of the working copy are not accepted; what `setup` leaves there is kept anyway.",
   }),
   {
     minItems: 1,
     maxItems: 8,
     uniqueItems: true,
     description:
-      "Folders that are kept from one work to the next, for each person and project by themselves: what one person's agents leave there never reaches another's.",
+      "Cache folders that are kept from one piece of work to the next, separately for each person and project. What one person's agents leave there never reaches another's.",
   },
 );
 

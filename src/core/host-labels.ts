@@ -14,7 +14,7 @@ export const HostLabels = t.Array(
     maxItems: 10,
     uniqueItems: true,
     description:
-      "Work only on a host of DOCKER_HOSTS that has all of these labels; a host's name is one of its labels. Any host when empty.",
+      "Labels that a host of DOCKER_HOSTS must all have to do the work. A host's name is one of its labels. An empty list allows any host.",
   },
 );
 

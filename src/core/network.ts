@@ -30,7 +30,7 @@ export const AllowList = t.Object(
       {
         maxItems: MAX_ENTRIES,
         uniqueItems: true,
-        description: `Hosts (example.org, *.example.org, example.org:8080; ports 80 and 443 unless one is named) and presets: ${NETWORK_PRESETS.join(", ")}; in an agent's list also ${PROJECT_HOSTS}, what the project allows.`,
+        description: `Hosts (example.org, *.example.org, example.org:8080; ports 80 and 443 unless one is named) and presets: ${NETWORK_PRESETS.join(", ")}. An agent's list can also contain ${PROJECT_HOSTS}, which stands for the hosts that the project allows.`,
       },
     ),
   },
@@ -38,7 +38,8 @@ export const AllowList = t.Object(
 );
 
 export const Network = t.Union([t.Literal("none"), t.Literal("bridge"), AllowList], {
-  description: "none; bridge: the internet; allow: only these hosts, through the server's proxy.",
+  description:
+    "Network access: `none`; `bridge` for the internet; `allow` for only the listed hosts, through the server's proxy.",
 });
 export type Network = Static<typeof Network>;
 

@@ -36,14 +36,14 @@ export const PermissionRule = t.Object(
     additionalProperties: false,
     minProperties: 1,
     description:
-      "`allow`, `ask` or `deny`: names of tools or kinds (read, edit, delete, move, search, execute, think, fetch, other, `*` for all), or `{tool, path, matches}` with patterns of paths, and of commands or addresses.",
+      "The key `allow`, `ask` or `deny` is what happens to a call. Its value names tools or kinds of tools (read, edit, delete, move, search, execute, think, fetch, other, `*` for all). Or it is `{tool, path, matches}` with patterns of paths, and of commands or addresses.",
   },
 );
 export type PermissionRule = Static<typeof PermissionRule>;
 
 export const PermissionRules = t.Array(PermissionRule, {
   maxItems: RULES_MOST,
-  description: "What tools may do: the first rule that matches decides; where none does, the call is allowed.",
+  description: "Rules for calls of tools. The first rule that matches decides; if none does, the call is allowed.",
 });
 
 const listOf = (value: string | readonly string[] | undefined): readonly string[] =>

@@ -19,7 +19,7 @@ import { placeProblems, schemaProblems, type ValueProblem } from "./schema-probl
 import { isToolOfServer, TOOL_NAMES } from "./tool/names.ts";
 import type { SourceProblem } from "./yaml-text.ts";
 
-const usd = t.Number({ exclusiveMinimum: 0, maximum: 100_000, description: "US dollars." });
+const usd = t.Number({ exclusiveMinimum: 0, maximum: 100_000, description: "Amount in US dollars." });
 
 /** Who drives the agent: Skep's own loop, or a program that speaks the Agent Client Protocol. */
 const HARNESS_CONFIG = t.Union(
@@ -31,14 +31,14 @@ const HARNESS_CONFIG = t.Union(
         acp: t.Array(t.String({ minLength: 1, maxLength: 4_096 }), {
           minItems: 1,
           maxItems: 64,
-          description: "The command that speaks the Agent Client Protocol on its standard streams.",
+          description: "Command of a program that speaks the Agent Client Protocol on its standard input and output.",
         }),
         image: t.Optional(ImageName),
       },
       { additionalProperties: false },
     ),
   ],
-  { description: "What drives the agent: Skep's own loop (builtin), or an external agent in its sandbox." },
+  { description: "What drives the agent: `builtin`, which is Skep's own loop, or an external agent in the sandbox." },
 );
 export type HarnessConfig = Static<typeof HARNESS_CONFIG>;
 
@@ -49,7 +49,7 @@ export const AGENT_CONFIG = t.Object(
       orNull(
         t.String({
           pattern: "^[a-z0-9][a-z0-9-]{0,63}/\\S{1,200}$",
-          description: "provider/model; the instance's default when absent.",
+          description: "Model in the form `provider/model`; by default the instance's.",
         }),
       ),
     ),
@@ -59,22 +59,24 @@ export const AGENT_CONFIG = t.Object(
           maxItems: 10,
           uniqueItems: true,
           description:
-            "Models that are asked instead, in order, when its model has no quota left, does not answer or refuses; the instance's when absent, none when empty.",
+            "Models to try, in order, when the agent's model has no quota left, does not answer or refuses. By default the instance's; an empty list means none.",
         }),
       ),
     ),
     thinking_level: t.Optional(t.Union([t.Literal("off"), t.Literal("low"), t.Literal("medium"), t.Literal("high")])),
     temperature: t.Optional(orNull(t.Number({ minimum: 0, maximum: 2 }))),
     max_turns: t.Optional(
-      t.Integer({ minimum: 1, maximum: LIMITS.turnsMax, description: "Model calls in one execution." }),
+      t.Integer({ minimum: 1, maximum: LIMITS.turnsMax, description: "Most model calls in one execution." }),
     ),
-    timeout_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 7 * DAY_SECONDS, description: "Of one execution." })),
+    timeout_seconds: t.Optional(
+      t.Integer({ minimum: 1, maximum: 7 * DAY_SECONDS, description: "Time limit of one execution, in seconds." }),
+    ),
     max_attempts: t.Optional(t.Integer({ minimum: 1, maximum: 10 })),
     tools: t.Optional(
       t.Array(t.String({ minLength: 1, maxLength: 128 }), {
         uniqueItems: true,
         maxItems: 200,
-        description: "Names of tools; all when absent.",
+        description: "Names of the tools that the agent may use; by default all.",
       }),
     ),
     permissions: t.Optional(PermissionRules),
@@ -82,7 +84,7 @@ export const AGENT_CONFIG = t.Object(
     credentials: t.Optional(
       t.Union([t.Literal("gateway"), t.Literal("own")], {
         description:
-          "Whom an external agent asks: Skep's gateway, or its vendor with the log-in of the person whose work it does (own).",
+          "Where an external agent sends its model calls: `gateway` is Skep's; `own` is its vendor, with the log-in of the person for whom it works.",
       }),
     ),
     image: t.Optional(orNull(ImageName)),
@@ -99,13 +101,13 @@ export const AGENT_CONFIG = t.Object(
         uniqueItems: true,
         maxItems: 200,
         description:
-          "Agents that work with all of their own powers when this one starts them, or `*` for each; others then have at most its network, tools, secrets and cookies.",
+          "Agents that keep all of their own powers when this agent starts them; `*` means every agent. Other agents get at most this agent's network, tools, secrets and cookies.",
       }),
     ),
     moves_tasks: t.Optional(
       t.Union([t.Literal("own"), t.Literal("all")], {
         description:
-          "Tasks that transition_task moves: those its work was given or claimed (own), or all of the project.",
+          "Tasks that the agent may move with transition_task. `own`: tasks that its work was given or claimed. `all`: every task of the project.",
       }),
     ),
   },

@@ -8,15 +8,17 @@ export const agentOutput = defineEvent(
   t.Object(
     {
       text: t.String(),
-      call_id: t.Optional(t.String({ description: "Of the tool call that writes it; absent: the agent itself." })),
+      call_id: t.Optional(
+        t.String({ description: "Id of the tool call that writes the text; absent if the agent itself does." }),
+      ),
     },
-    { description: "An agent's text, or a running tool's output, piece by piece." },
+    { description: "A piece of an agent's text or of a running tool's output." },
   ),
   { delivery: "lossy" },
 );
 export const agentThinking = defineEvent(
   "agent_thinking",
-  t.Object({ text: t.String() }, { description: "An agent's reasoning, piece by piece." }),
+  t.Object({ text: t.String() }, { description: "A piece of an agent's reasoning." }),
   { delivery: "lossy" },
 );
 
@@ -25,7 +27,7 @@ export const agentPlan = defineEvent(
   "agent_plan",
   t.Object(
     { entries: t.Array(t.Object({ content: t.String(), status: oneOf(...PLAN_STATES) })) },
-    { description: "What an external agent means to do, whole; it says it as reasoning, too." },
+    { description: "The whole plan of an external agent, which also appears in its reasoning." },
   ),
   { delivery: "lossy" },
 );
@@ -35,7 +37,7 @@ export const outputWithdrawn = defineEvent(
     {},
     {
       description:
-        "A reply broke off, since the provider failed or the server stopped, and is asked for again: what the agent said and thought since its last tool call or reply no longer counts.",
+        "A reply broke off because the provider failed or the server stopped, and is requested again. What the agent said and thought since its last tool call or reply no longer counts.",
     },
   ),
 );

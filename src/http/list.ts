@@ -6,7 +6,7 @@ import { LIMITS } from "../core/limits.ts";
 import { queryInteger } from "./schema.ts";
 
 /** Query schema for the number of entries of a list, with the same limits everywhere. */
-export const queryLimit = (usual: number = LIMITS.listDefault, what = "How many") =>
+export const queryLimit = (usual: number = LIMITS.listDefault, what = "Most entries in the answer") =>
   queryInteger(
     {
       minimum: 1,
@@ -18,7 +18,7 @@ export const queryLimit = (usual: number = LIMITS.listDefault, what = "How many"
 /** Query members of every paged list; spread them into its query schema. */
 export const PageQuery = {
   limit: t.Optional(queryLimit()),
-  cursor: t.Optional(t.String({ maxLength: 1_000, description: "`next_cursor` of the page before." })),
+  cursor: t.Optional(t.String({ maxLength: 1_000, description: "`next_cursor` of the previous page." })),
 };
 
 export const listOf = <T extends TSchema>(item: T) =>

@@ -13,17 +13,20 @@ export const LogQuery = {
     queryInteger({
       minimum: 0,
       maximum: 10_000,
-      description: "How many of the last lines to start with; default 200.",
+      description: "Number of the log's last lines with which the stream starts; default 200.",
     }),
   ),
-  follow: t.Optional(queryBoolean({ description: "Follow new lines; default true." })),
+  follow: t.Optional(queryBoolean({ description: "Whether the stream goes on with new lines; default true." })),
 };
 
 export const logPartOf = ({ tail = 200, follow = true }: { tail?: number; follow?: boolean }) => ({ tail, follow });
 
 /** The answer's description in OpenAPI. */
 export const LOG_RESPONSES = {
-  200: { description: "An event stream.", content: { "text/event-stream": { schema: { type: "string" as const } } } },
+  200: {
+    description: "The log as an event stream.",
+    content: { "text/event-stream": { schema: { type: "string" as const } } },
+  },
 };
 
 export interface LogLine {

@@ -10,7 +10,7 @@ export const eventSchemaName = (kind: string): string =>
 export function eventSchemas({ definitions }: EventCatalogue): Record<string, unknown> {
   const ref = { type: "string" };
   const envelope = {
-    id: { type: "integer", description: "Position in the log: strictly growing." },
+    id: { type: "integer", description: "Position of the event in the log; strictly increasing." },
     at: { type: "string", format: "date-time" },
     run_id: ref,
     step_id: ref,
@@ -34,7 +34,7 @@ export function eventSchemas({ definitions }: EventCatalogue): Record<string, un
   });
   const names = definitions.map(({ kind }) => [kind, `#/components/schemas/${eventSchemaName(kind)}`]);
   const Event = {
-    description: "What a frame of the event stream carries.",
+    description: "An event as one frame of the event stream carries it.",
     oneOf: names.map(([, $ref]) => ({ $ref })),
     discriminator: { propertyName: "kind", mapping: Object.fromEntries(names) },
   };

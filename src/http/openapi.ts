@@ -39,18 +39,18 @@ interface Parameter {
 
 /** The problems that operations may answer by convention, by name: `#/components/responses/<name>`. */
 const PROBLEMS = {
-  Malformed: [400, "Malformed."],
-  Unauthorized: [401, "No credential, or a bad one."],
-  Forbidden: [403, "Not allowed, or asked for by a foreign page."],
-  NotFound: [404, "Unknown, or another user's: what the path, the query or the body names."],
-  Conflict: [409, "In conflict with the present state."],
-  Changed: [412, "If-Match no longer holds."],
-  TooLarge: [413, "Too large."],
-  UnsupportedType: [415, "Of a type that this operation does not take."],
-  ForeignHost: [421, "This server does not answer to that name."],
-  Invalid: [422, "Not valid."],
-  TooMany: [429, "Too many requests; Retry-After says how long to wait."],
-  Unavailable: [503, "A part that is needed is down or not set up; `code` says which."],
+  Malformed: [400, "The request is malformed."],
+  Unauthorized: [401, "The credential is missing or not valid."],
+  Forbidden: [403, "The caller may not do this, or a page of another origin sent the request."],
+  NotFound: [404, "Something that the path, the query or the body names does not exist or belongs to another user."],
+  Conflict: [409, "The request conflicts with the current state."],
+  Changed: [412, "The version in `If-Match` is no longer current."],
+  TooLarge: [413, "The request is too large."],
+  UnsupportedType: [415, "The operation does not accept this media type."],
+  ForeignHost: [421, "The server does not answer to this host name."],
+  Invalid: [422, "The request is well-formed, but a value is not valid."],
+  TooMany: [429, "There were too many requests; `Retry-After` says how long to wait."],
+  Unavailable: [503, "A required part of the server is down or not set up; `code` says which."],
   Other: ["default", "Any other problem."],
 } as const;
 type ProblemName = keyof typeof PROBLEMS;
@@ -92,7 +92,7 @@ export function openApiDocument(
       schemas: { ...nameSchemas(documented), ...eventSchemas(events), Problem: plainSchema(ProblemSchema) },
       responses: problemResponses,
       securitySchemes: {
-        bearer: { type: "http", scheme: "bearer", description: "An access token, an API key, or the engine's token." },
+        bearer: { type: "http", scheme: "bearer", description: "Access token, API key, or the engine's token." },
       },
     },
   };

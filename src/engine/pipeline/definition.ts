@@ -30,80 +30,92 @@ const model = Type.String({
   pattern: "^[a-z0-9][a-z0-9-]{0,63}/\\S{1,200}$",
   description: "Model as provider/model, e.g. ollama/qwen3.",
 });
-const timeout = Type.Integer({ minimum: 1, maximum: 7 * DAY_SECONDS, description: "Seconds one attempt may take." });
-const attempts = Type.Integer({ minimum: 1, maximum: 10, description: "Attempts under `on_failure: retry`." });
+const timeout = Type.Integer({
+  minimum: 1,
+  maximum: 7 * DAY_SECONDS,
+  description: "Most seconds that one attempt may take.",
+});
+const attempts = Type.Integer({ minimum: 1, maximum: 10, description: "Most attempts with `on_failure: retry`." });
 const visits = Type.Integer({
   minimum: 1,
   maximum: LIMITS.stepVisits,
-  description: `How often the target may be visited in all. Default ${DEFAULT_MAX_VISITS}.`,
+  description: `Most visits of the target step in all. Default ${DEFAULT_MAX_VISITS}.`,
 });
 
-const goto = closed({ goto: slug("Step to go to."), max_visits: Type.Optional(visits) }, "Continue at another step.");
+const goto = closed(
+  { goto: slug("Step at which the run continues."), max_visits: Type.Optional(visits) },
+  "Continues the run at another step.",
+);
 
 const ON_FAILURE = Type.Union([Type.Literal("fail"), Type.Literal("retry"), Type.Literal("continue"), goto], {
-  description: "What a failure means: fail the run (default), try again, continue, or go to a step.",
+  description: "What a failure does: fail the run (default), try again, continue, or go to another step.",
 });
 
 const ROUTE = closed(
   {
-    on: variable("Output of this step that decides."),
-    to: Type.Record(Type.String({ minLength: 1, maxLength: 256 }), slug("Step to go to."), {
+    on: variable("Output of this step that decides where the run continues."),
+    to: Type.Record(Type.String({ minLength: 1, maxLength: 256 }), slug("Step at which the run continues."), {
       minProperties: 1,
-      description: "Value of the output → step. A value that is not listed continues in the normal order.",
+      description: "Maps values of the output to steps. A value that is not listed continues in the normal order.",
     }),
     max_visits: Type.Optional(visits),
   },
-  "Where to go, by an output of this step.",
+  "Chooses the next step by an output of this step.",
 );
 
 const PREVIEW = closed(
   {
-    port: Type.Integer({ minimum: 1, maximum: 65_535, description: "Port of the sandbox that the app listens on." }),
+    port: Type.Integer({ minimum: 1, maximum: 65_535, description: "Port in the sandbox on which the app listens." }),
     path: Type.Optional(
-      Type.String({ pattern: "^/[\\x21-\\x7e]{0,500}$", description: "First page that is opened. Default: /." }),
+      Type.String({ pattern: "^/[\\x21-\\x7e]{0,500}$", description: "Path of the first page, from /; default /." }),
     ),
     keep_minutes: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: LIMITS.previewKeepMinutesMost,
-        description: `Minutes that the app runs on after a step that succeeded. Default ${LIMITS.previewKeepMinutes}; 0: none.`,
+        description: `Minutes that the app keeps running after the step succeeded. Default ${LIMITS.previewKeepMinutes}; 0 stops it with the step.`,
       }),
     ),
     screenshots: Type.Optional(
-      Type.Array(Type.String({ pattern: "^/[\\x21-\\x7e]{0,500}$", description: "A path of the app, from /." }), {
-        uniqueItems: true,
-        maxItems: LIMITS.screenshotsPerStep,
-        description: "Pages of which the browser of the sandbox's image makes pictures when the step succeeds.",
-      }),
+      Type.Array(
+        Type.String({ pattern: "^/[\\x21-\\x7e]{0,500}$", description: "Path of a page of the app, from /." }),
+        {
+          uniqueItems: true,
+          maxItems: LIMITS.screenshotsPerStep,
+          description: "Pages of which the sandbox image's browser takes screenshots when the step succeeds.",
+        },
+      ),
     ),
   },
-  "An app that the step runs: people who may read the run open it in their browser.",
+  "An app that the step runs. People who may read the run can open it in their browser.",
 );
 
 const common = {
   id: slug("Name of the step, unique in the pipeline."),
-  name: Type.Optional(text("Shown to people.", 256)),
-  description: Type.Optional(text("Shown to people.", 2_000)),
+  name: Type.Optional(text("Name of the step as people see it.", 256)),
+  description: Type.Optional(text("Description of the step as people see it.", 2_000)),
   needs: Type.Optional(
-    Type.Array(slug("A step."), {
+    Type.Array(slug("Id of a step."), {
       uniqueItems: true,
-      description: "Steps that must have ended first. Without it: the step above. []: none.",
+      description: "Steps that must end before this step begins. By default the step above; [] means none.",
     }),
   ),
-  when: Type.Optional(text("The step is skipped when this condition is not true.", 2_000)),
+  when: Type.Optional(text("Condition; the step is skipped if it is not true.", 2_000)),
 };
 
 const agentWork = {
-  agent: slug("Who does it."),
-  input: text("What to do, with {{ variables }}."),
+  agent: slug("Id of the agent that does the step."),
+  input: text("Instructions for the agent, with {{ variables }}."),
   output_schema: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { description: "JSON Schema of the outputs; its type is object." }),
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: "JSON Schema of the outputs, whose type must be object.",
+    }),
   ),
   outputs: Type.Optional(
-    Type.Array(variable("An output."), {
+    Type.Array(variable("Name of an output."), {
       uniqueItems: true,
       maxItems: 50,
-      description: "Outputs the agent must give.",
+      description: "Names of the outputs that the agent must give.",
     }),
   ),
   on_failure: Type.Optional(ON_FAILURE),
@@ -112,17 +124,17 @@ const agentWork = {
   max_attempts: Type.Optional(attempts),
   network: Type.Optional(Network),
   skills: Type.Optional(
-    Type.Array(slug("A skill."), {
+    Type.Array(slug("Name of a skill."), {
       uniqueItems: true,
       maxItems: 10,
-      description: "Skills always put into the prompt.",
+      description: "Skills that are always part of the prompt.",
     }),
   ),
 };
 
 export const AGENT_STEP = closed(
   { ...common, ...agentWork, preview: Type.Optional(PREVIEW), route: Type.Optional(ROUTE) },
-  "An agent does it.",
+  "A step that an agent does.",
 );
 
 export const FOR_EACH_STEP = closed(
@@ -131,49 +143,63 @@ export const FOR_EACH_STEP = closed(
     ...agentWork,
     for_each: Type.Union(
       [Type.String({ minLength: 1, maxLength: 2_000 }), Type.Array(Type.Unknown(), { maxItems: LIMITS.forEachItems })],
-      { description: "A list, or one {{ variable }} that holds one; `item` and `index` are variables of the input." },
+      {
+        description: "A list, or one {{ variable }} that holds a list. `item` and `index` are variables of the input.",
+      },
     ),
     max_parallel: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 32, description: `At work at once. Default ${DEFAULT_MAX_PARALLEL}.` }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 32,
+        description: `Most items that are worked on at once. Default ${DEFAULT_MAX_PARALLEL}.`,
+      }),
     ),
   },
-  "An agent does it once for every item of a list.",
+  "A step that an agent does once for every item of a list.",
 );
 
 export const APPROVAL_STEP = closed(
   {
     ...common,
     approval: closed({
-      message: text("What is asked, with {{ variables }}.", 10_000),
+      message: text("Question to the person, with {{ variables }}.", 10_000),
       timeout_seconds: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 365 * DAY_SECONDS, description: "Seconds to wait. Default: forever." }),
+        Type.Integer({
+          minimum: 1,
+          maximum: 365 * DAY_SECONDS,
+          description: "Seconds to wait for an answer. Default: forever.",
+        }),
       ),
       on_timeout: Type.Optional(
-        Type.Union([Type.Literal("fail"), Type.Literal("approve")], { description: "Default: fail." }),
+        Type.Union([Type.Literal("fail"), Type.Literal("approve")], {
+          description: "What happens when nobody answers in time. Default: fail.",
+        }),
       ),
     }),
     on_failure: Type.Optional(
       Type.Union([Type.Literal("fail"), Type.Literal("continue"), goto], {
-        description: "What a refusal or time-out means: fail the run (default), continue, or go to a step.",
+        description: "What a refusal or a time-out does: fail the run (default), continue, or go to another step.",
       }),
     ),
     route: Type.Optional(ROUTE),
   },
-  "A person decides.",
+  "A step that waits for a person's decision.",
 );
 
 export const COMMAND_STEP = closed(
   {
     ...common,
     run: text(
-      "Command line for the sandbox's shell. Values come in through env; only {{ project.check }} may stand here.",
+      "Command line for the sandbox's shell. Pass values through `env`; the only variable allowed here is {{ project.check }}.",
       20_000,
     ),
     agent: Type.Optional(
-      slug("In whose sandbox: its image, network and secrets. Default: the instance's image, no secrets."),
+      slug(
+        "Id of the agent whose image, network and secrets the sandbox has. By default the instance's image and no secrets.",
+      ),
     ),
     working_directory: Type.Optional(
-      text("Folder of the workspace to run in, with {{ variables }}. Default: its top.", 1_000),
+      text("Folder of the workspace in which the command runs, with {{ variables }}. Default: the top folder.", 1_000),
     ),
     env: Type.Optional(
       Type.Record(Type.String(), Type.Union([Type.String({ maxLength: 20_000 }), Type.Number(), Type.Boolean()]), {
@@ -187,7 +213,7 @@ export const COMMAND_STEP = closed(
     max_attempts: Type.Optional(attempts),
     route: Type.Optional(ROUTE),
   },
-  "A command does it, without a model.",
+  "A step that runs a command, without a model.",
 );
 
 /** Names of environment variables. */
@@ -201,28 +227,34 @@ export const DEFAULTS = closed(
     timeout_seconds: Type.Optional(timeout),
     max_attempts: Type.Optional(attempts),
     budget_usd: Type.Optional(
-      Type.Number({ exclusiveMinimum: 0, maximum: 100_000, description: "US dollars one run may cost." }),
+      Type.Number({ exclusiveMinimum: 0, maximum: 100_000, description: "Most that one run may cost in US dollars." }),
     ),
   },
-  "For steps that do not say themselves.",
+  "Settings for steps that set none of their own.",
 );
 
 export const INPUTS = Type.Record(
   Type.String(),
   closed({
-    description: Type.Optional(text("Shown to people.", 2_000)),
-    required: Type.Optional(Type.Boolean({ description: "Default: false." })),
+    description: Type.Optional(text("Description of the input as people see it.", 2_000)),
+    required: Type.Optional(
+      Type.Boolean({ description: "Whether a run needs a value for this input. Default: false." }),
+    ),
     default: Type.Optional(Type.String({ maxLength: LIMITS.textCharacters })),
   }),
-  { description: "What a run may be given beside its task." },
+  { description: "Inputs that a run can be given in addition to its task." },
 );
 
 export const PIPELINE = closed(
   {
-    id: slug("Name of the pipeline and of its file."),
-    name: text("Shown to people.", 256),
-    description: Type.Optional(Type.String({ maxLength: 2_000, description: "Shown to people." })),
-    version: Type.Optional(Type.Integer({ minimum: 1, description: "Counted by the person who edits the file." })),
+    id: slug("Id of the pipeline, which is also the name of its file."),
+    name: text("Name of the pipeline as people see it.", 256),
+    description: Type.Optional(
+      Type.String({ maxLength: 2_000, description: "Description of the pipeline as people see it." }),
+    ),
+    version: Type.Optional(
+      Type.Integer({ minimum: 1, description: "Version of the pipeline, which the person who edits the file sets." }),
+    ),
     defaults: Type.Optional(DEFAULTS),
     inputs: Type.Optional(INPUTS),
     steps: Type.Array(STEP, { minItems: 1, maxItems: LIMITS.pipelineSteps }),

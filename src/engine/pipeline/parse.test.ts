@@ -56,7 +56,7 @@ describe("parsePipeline", () => {
       pipeline(step("a", "on_failure: { goto: a, after: 3 }")),
       '"after" is unknown here. Known: goto, max_visits.',
     ],
-    ["a number out of bounds", pipeline(step("a", "max_attempts: 99")), "Attempts under"],
+    ["a number out of bounds", pipeline(step("a", "max_attempts: 99")), "Most attempts with"],
     [
       "an approval that retries",
       pipeline("{ id: a, approval: { message: x }, on_failure: retry }"),

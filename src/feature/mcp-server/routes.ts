@@ -17,17 +17,17 @@ export const mcpServerRoutes = ({ answer }: Pick<Endpoint, "answer">) =>
     operation("askMcp", "POST /mcp", {
       access: "user",
       scope: "inner",
-      summary: "Ask this server as an MCP client",
+      summary: "Send a Model Context Protocol message to this server",
       description,
-      documented: { responses: { 200: { description: "JSON-RPC, as JSON or as an event stream." } } },
+      documented: { responses: { 200: { description: "A JSON-RPC answer, as JSON or as an event stream." } } },
       handler: ({ request, caller, body }) => answer(request, caller, jsonOf(body)),
     }),
     operation("endMcpSession", "DELETE /mcp", {
       access: "user",
       scope: "inner",
       summary: "End an MCP client's session",
-      description: "The session is named in the header `Mcp-Session-Id`.",
-      documented: { responses: { 200: { description: "It is over." } } },
+      description: "The header `Mcp-Session-Id` names the session.",
+      documented: { responses: { 200: { description: "The session has ended." } } },
       handler: ({ request, caller }) => endSession(answer, request, caller),
     }),
   ]);

@@ -8,12 +8,12 @@ export const mcpServerChanged = defineEvent(
   t.Object(
     {
       server_id: t.String(),
-      status: orNull(ServerStatus, { description: "Null: it was removed." }),
+      status: orNull(ServerStatus, { description: "Status of the server; null if the server was removed." }),
       error: orNull(t.String()),
-      tools: t.Integer({ description: "Tools that agents may be given." }),
-      waiting: t.Integer({ description: "Tools that wait for approval." }),
+      tools: t.Integer({ description: "Number of tools that agents may use." }),
+      waiting: t.Integer({ description: "Number of tools that wait for approval." }),
     },
-    { description: "A tool server was changed, or its status did." },
+    { description: "A tool server was changed or removed, or its status changed." },
   ),
   { stale: ["/v1/mcp"] },
 );

@@ -40,33 +40,38 @@ export function loginRoutes({ logins, site, clientMetadata }: LoginParts) {
       access: "admin",
       params: IdPath,
       answer: Authorization,
-      summary: "Begin to log in to a tool server",
+      summary: "Start a login to a tool server",
       handler: ({ params, caller, request }) => logins.begin(params.id, hereOf(site.base(request)), caller),
     }),
     operation("deleteMcpAuthorization", "DELETE /v1/mcp/:id/authorization", {
       access: "admin",
       params: IdPath,
       answer: 204,
-      summary: "Forget the tokens of a tool server's authorization server",
+      summary: "Delete the tokens of a tool server's authorization server",
       handler: ({ params, caller }) => logins.forget(params.id, caller),
     }),
     operation("getMcpClientDocument", `GET ${CLIENT}`, {
       access: "public",
       credential: true,
       answer: ClientDocument,
-      summary: "Skep's metadata for authorization servers",
-      description: "Its address is the client id where the authorization server takes such ids, over https.",
+      summary: "Get Skep's client metadata for authorization servers",
+      description:
+        "Authorization servers that accept a metadata address as the client id use the address of this document. It must be an https address.",
       handler: ({ request }) => clientDocument(site.base(request)),
     }),
     operation("finishMcpAuthorization", `GET ${CALLBACK}`, {
       access: "public",
       credential: true,
       limit: "sign-on",
-      summary: "Where the browser comes back from a login",
-      description: "Taken only with the random state of a login that was started here, once, within ten minutes.",
+      summary: "Receive the browser that returns from a login",
+      description:
+        "Accepts only the random state of a login that was started here within the last ten minutes. Each state works once.",
       documented: {
         responses: {
-          200: { description: "A page that says so.", content: { "text/html": { schema: { type: "string" } } } },
+          200: {
+            description: "A page that confirms the login.",
+            content: { "text/html": { schema: { type: "string" } } },
+          },
         },
       },
       handler: ({ request }) => arrive(logins, request),

@@ -17,20 +17,20 @@ const Text = (maxLength: number) => t.String({ maxLength });
 const Values = (about: string) =>
   t.Record(t.String({ minLength: 1, maxLength: 256 }), Text(LIMITS.secretValueBytes), {
     maxProperties: 200,
-    description: `${about} \`\${secret:NAME}\` stands for a stored secret. Values are answered masked; a value sent back as it was answered stays as it is.`,
+    description: `${about} \`\${secret:NAME}\` stands for a stored secret. Answers mask the values; a masked value that is sent back unchanged keeps the stored one.`,
   });
 
 export const OAuthClient = t.Object({
   client_id: t.String({ minLength: 1, maxLength: 2_000 }),
   client_secret: t.Optional(
     orNull(Text(LIMITS.secretValueBytes), {
-      description: `\`\${secret:NAME}\` stands for a stored secret. Answered masked; sent back as answered it stays.`,
+      description: `\`\${secret:NAME}\` stands for a stored secret. Answers mask it; a masked value that is sent back unchanged keeps the stored one.`,
     }),
   ),
   issuer: t.String({
     minLength: 1,
     maxLength: 2_000,
-    description: "The authorization server that it was registered with. No other is given it.",
+    description: "The authorization server at which this client is registered. The secret is sent to no other server.",
   }),
 });
 export type OAuthClient = Static<typeof OAuthClient>;
@@ -40,29 +40,41 @@ const fields = {
   description: Text(4_000),
   transport: Transport,
   command: orNull(t.String({ minLength: 1, maxLength: 4_096 }), {
-    description: "Program of a stdio server, not a shell line; null: what the image starts.",
+    description: "Program that a stdio server runs; not a shell line. Null runs what the image starts.",
   }),
   args: t.Array(Text(32_000), { maxItems: 200 }),
-  env: Values("The environment of a stdio server, besides HOME, PATH and LANG."),
+  env: Values("Environment variables of a stdio server, in addition to HOME, PATH and LANG."),
   url: orNull(Text(2_000), { description: "Address of an http or sse server." }),
-  headers: Values("Sent with each request to an http or sse server."),
+  headers: Values("Headers that are sent with each request to an http or sse server."),
   image: orNull(ImageName, {
-    description: "Container image of a stdio server. Null runs it on the host, where ALLOW_HOST_SHELL allows that.",
+    description:
+      "Container image of a stdio server. Null runs the server on the host, where ALLOW_HOST_SHELL allows that.",
   }),
-  network: t.Union([t.Literal("none"), t.Literal("bridge")], { description: "Network of its container." }),
-  memory_mb: t.Integer({ minimum: 16, maximum: 65_536, description: "Memory of its container." }),
-  timeout_ms: t.Integer({ minimum: 100, maximum: LIMITS.mcpTimeoutMaxMs, description: "Of one call." }),
+  network: t.Union([t.Literal("none"), t.Literal("bridge")], {
+    description: "Network of the stdio server's container.",
+  }),
+  memory_mb: t.Integer({
+    minimum: 16,
+    maximum: 65_536,
+    description: "Memory of the stdio server's container, in MiB.",
+  }),
+  timeout_ms: t.Integer({
+    minimum: 100,
+    maximum: LIMITS.mcpTimeoutMaxMs,
+    description: "Time limit of one call, in milliseconds.",
+  }),
   oauth: orNull(OAuthClient, {
-    description: "A client id for its login that was registered by hand. Null: Skep registers itself.",
+    description:
+      "OAuth client that was registered by hand for the login to this server. Null lets Skep register itself.",
   }),
   elicitation: t.Union([t.Literal("off"), t.Literal("defaults")], {
     description:
-      "What happens to a form that the server asks for in the middle of a call. `off`: the client declares that nobody can be asked. `defaults`: it is filled with its own defaults if they answer all that is required, and declined if not.",
+      "What happens when the server asks for a form during a call. `off`: Skep declares that it cannot answer forms. `defaults`: Skep submits the form's default values if they cover every required field, and declines the form otherwise.",
   }),
-  enabled: t.Boolean({ description: "Whether it runs." }),
+  enabled: t.Boolean({ description: "Whether the server is switched on." }),
   agents: t.Array(t.String({ minLength: 1, maxLength: 64 }), {
     maxItems: 1_000,
-    description: "Ids of the agents that may use its tools; `*` is every agent.",
+    description: "Ids of the agents that may use the server's tools; `*` is every agent.",
   }),
 };
 
@@ -79,14 +91,15 @@ export const McpTool = t.Object({
   description: t.String(),
   input_schema: t.Record(t.String(), t.Unknown()),
   output_schema: orNull(t.Record(t.String(), t.Unknown()), {
-    description: "Of its structured answers, which are checked by it before an agent reads them.",
+    description:
+      "JSON Schema of the tool's structured answers, which are validated against it before an agent reads them.",
   }),
-  agent_tool: t.String({ description: "What agents call it." }),
-  hash: t.String({ description: "Of the server's present description." }),
+  agent_tool: t.String({ description: "Name under which agents call the tool." }),
+  hash: t.String({ description: "Hash of the definition that the server offers now." }),
   state: oneOf("ready", "new", "changed", "unusable", "gone"),
-  problem: orNull(t.String(), { description: "Why it is unusable." }),
+  problem: orNull(t.String(), { description: "Why the tool is unusable; null if it is usable." }),
   approved: orNull(ToolDefinition, {
-    description: "What was approved, where the server's description has changed since.",
+    description: "The definition that was approved, if the server has changed it since.",
   }),
 });
 export type McpTool = Static<typeof McpTool>;
@@ -95,10 +108,14 @@ export const McpServer = t.Object({
   id: t.String(),
   ...fields,
   status: ServerStatus,
-  error: orNull(t.String(), { description: "Why it does not run." }),
-  needs_authorization: t.Boolean({ description: "It runs once somebody has logged in to it: POST …/authorize." }),
-  authorized: t.Boolean({ description: "There are tokens of an authorization server." }),
-  protocol: orNull(t.String(), { description: "Revision of the protocol that is spoken with it." }),
+  error: orNull(t.String(), { description: "Why the server does not run." }),
+  needs_authorization: t.Boolean({
+    description: "Whether somebody has to log in to the server before it can run: POST …/authorize.",
+  }),
+  authorized: t.Boolean({ description: "Whether Skep holds tokens of the server's authorization server." }),
+  protocol: orNull(t.String(), {
+    description: "Revision of the Model Context Protocol that is spoken with the server.",
+  }),
   tools: t.Array(McpTool),
   created_at: t.String({ format: "date-time" }),
   updated_at: t.String({ format: "date-time" }),
@@ -118,7 +135,7 @@ export type McpUpdate = Static<typeof McpUpdate>;
 
 export const StatusUpdate = t.Object({
   status: ServerStatus,
-  error: t.Optional(orNull(Text(2_000), { description: "Why, with the status `error`." })),
+  error: t.Optional(orNull(Text(2_000), { description: "Reason for the status `error`." })),
 });
 export type StatusUpdate = Static<typeof StatusUpdate>;
 
@@ -130,7 +147,10 @@ export const ToolsUpdate = t.Object({
         description: t.Optional(Text(LIMITS.mcpToolDescriptionCharacters)),
         input_schema: t.Record(t.String(), t.Unknown()),
       }),
-      { maxItems: LIMITS.mcpToolsPerServer, description: "What an engine found. Left out: the server is asked." },
+      {
+        maxItems: LIMITS.mcpToolsPerServer,
+        description: "Tools that an engine found. If left out, Skep asks the server.",
+      },
     ),
   ),
 });
@@ -141,9 +161,12 @@ export const Approval = t.Object({
     t.Array(
       t.Object({
         name: t.String({ maxLength: 256 }),
-        hash: t.Optional(t.String({ maxLength: 64, description: "Approve it only if it still has this hash." })),
+        hash: t.Optional(t.String({ maxLength: 64, description: "Approve the tool only if it still has this hash." })),
       }),
-      { maxItems: LIMITS.mcpToolsPerServer, description: "Left out: every tool that waits." },
+      {
+        maxItems: LIMITS.mcpToolsPerServer,
+        description: "Tools to approve. If left out, every tool that waits is approved.",
+      },
     ),
   ),
 });
@@ -166,20 +189,26 @@ export const ImportBody = t.Object({
     description: "A file with `mcpServers` (or `servers`), or a `server.json` of the MCP registry.",
   }),
   image: t.Optional(
-    t.String({ minLength: 1, maxLength: 512, description: "Container image of the stdio servers among them." }),
+    t.String({
+      minLength: 1,
+      maxLength: 512,
+      description: "Container image for the stdio servers in the file that name none.",
+    }),
   ),
 });
 export type ImportBody = Static<typeof ImportBody>;
 
 export const Imported = t.Object({
-  created: t.Array(McpServer, { description: "All of them switched off." }),
+  created: t.Array(McpServer, { description: "Tool servers that were created, all switched off." }),
   left_out: t.Array(t.Object({ name: t.String(), reason: t.String() })),
 });
 export type Imported = Static<typeof Imported>;
 
 export const Authorization = t.Object({
-  authorization_url: t.String({ description: "To be opened in a browser; the answer comes back to this server." }),
-  expires_in: t.Integer({ description: "Seconds." }),
+  authorization_url: t.String({
+    description: "Address to open in a browser. After the login, the browser returns to this server.",
+  }),
+  expires_in: t.Integer({ description: "Seconds until the login expires." }),
 });
 
 export const ClientDocument = t.Object({

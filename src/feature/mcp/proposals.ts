@@ -17,14 +17,14 @@ const FILE = ".mcp.json";
 
 const ProposedServer = t.Object(
   {
-    name: t.String({ description: "In the file." }),
-    id: orNull(t.String({ description: "What it would be called here." })),
-    is_registered: t.Boolean({ description: "There is a tool server of that id." }),
+    name: t.String({ description: "Name of the server in the file." }),
+    id: orNull(t.String({ description: "Id that the server would get here." })),
+    is_registered: t.Boolean({ description: "Whether a tool server with this id exists already." }),
     transport: orNull(oneOf("stdio", "http", "sse")),
-    command: t.Array(t.String(), { description: "With its arguments." }),
+    command: t.Array(t.String(), { description: "Command with its arguments." }),
     url: orNull(t.String()),
-    values: t.Array(t.String(), { description: "Names of its variables and headers." }),
-    reason: orNull(t.String({ description: "Why it cannot be taken." })),
+    values: t.Array(t.String(), { description: "Names of the server's environment variables and headers." }),
+    reason: orNull(t.String({ description: "Why the server cannot be registered; null if it can." })),
   },
   { title: "ProposedServer" },
 );
@@ -32,7 +32,7 @@ type ProposedServer = Static<typeof ProposedServer>;
 
 export const ProposedServers = t.Object(
   {
-    file: orNull(t.String({ description: "Null: the repository has none." })),
+    file: orNull(t.String({ description: "Path of the file; null if the repository has none." })),
     branch: orNull(t.String()),
     commit: orNull(t.String()),
     items: t.Array(ProposedServer),
@@ -42,7 +42,10 @@ export const ProposedServers = t.Object(
 export type ProposedServers = Static<typeof ProposedServers>;
 
 export const TakeProposed = t.Object({
-  commit: t.String({ maxLength: 64, description: "Where the file was read: what is taken is what was shown." }),
+  commit: t.String({
+    maxLength: 64,
+    description: "Commit at which the list was read. If the branch has moved since, the answer is 409 `commit_moved`.",
+  }),
   names: t.Array(t.String({ maxLength: 256 }), { minItems: 1, maxItems: 50, uniqueItems: true }),
   image: t.Optional(t.String({ minLength: 1, maxLength: 512 })),
 });

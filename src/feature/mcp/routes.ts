@@ -31,7 +31,7 @@ export function mcpRoutes(mcp: Mcp, logs: McpLogs, proposals: Proposals) {
       access: "admin",
       credential: true,
       ...pagesOf(McpServer),
-      summary: "Tool servers",
+      summary: "List tool servers",
       handler: ({ query }) => mcp.list(pageOf(query)),
     }),
     operation("createMcp", "POST /v1/mcp", {
@@ -46,7 +46,7 @@ export function mcpRoutes(mcp: Mcp, logs: McpLogs, proposals: Proposals) {
       credential: true,
       params: IdPath,
       answer: McpServer,
-      summary: "One tool server, with its tools",
+      summary: "Get a tool server with its tools",
       handler: ({ params }) => mcp.get(params.id),
     }),
     operation("updateMcp", "PUT /v1/mcp/:id", {
@@ -55,14 +55,14 @@ export function mcpRoutes(mcp: Mcp, logs: McpLogs, proposals: Proposals) {
       body: McpUpdate,
       answer: McpServer,
       summary: "Change a tool server",
-      description: "Changes the fields that are sent. A new address drops the headers and tokens of the former one.",
+      description: "Changes the fields that are sent. A new address drops the headers and tokens of the old one.",
       handler: ({ params, body, caller }) => mcp.update(params.id, body, caller),
     }),
     operation("deleteMcp", "DELETE /v1/mcp/:id", {
       access: "admin",
       params: IdPath,
       answer: 204,
-      summary: "Remove a tool server, with what it kept",
+      summary: "Remove a tool server and the data stored for it",
       handler: ({ params, caller }) => mcp.remove(params.id, caller),
     }),
     operation("approveMcp", "POST /v1/mcp/:id/approve", {
@@ -70,7 +70,7 @@ export function mcpRoutes(mcp: Mcp, logs: McpLogs, proposals: Proposals) {
       params: IdPath,
       body: Approval,
       answer: McpServer,
-      summary: "Approve tools that are new or changed",
+      summary: "Approve new or changed tools",
       handler: ({ params, body, caller }) => mcp.approve(params.id, body, caller),
     }),
   ]);
@@ -83,7 +83,7 @@ function proposalRoutes(proposals: Proposals) {
       access: "admin",
       params: IdPath,
       answer: ProposedServers,
-      summary: "Tool servers that the repository names in .mcp.json; none of them is started by that",
+      summary: "List the tool servers that the repository names in .mcp.json, without starting any",
       handler: ({ params }) => proposals.list(params.id),
     }),
     operation("takeProposedToolServers", "POST /v1/projects/:id/tool-servers", {
@@ -91,7 +91,7 @@ function proposalRoutes(proposals: Proposals) {
       params: IdPath,
       body: TakeProposed,
       answer: Imported,
-      summary: "Register some of them; they are switched off until you switch them on",
+      summary: "Register tool servers from the repository's .mcp.json, switched off",
       handler: ({ params, body, caller }) => proposals.take(params.id, body, caller),
     }),
   ] as const;
@@ -103,15 +103,15 @@ function wideRoutes(mcp: Mcp, logs: McpLogs) {
       access: "engine",
       credential: true,
       answer: MergedConfig,
-      summary: "The servers that are switched on, as `mcpServers`",
-      description: "Values are masked; the engine's token gets them in plain text, which is audited.",
+      summary: "Get the tool servers that are switched on, as `mcpServers`",
+      description: "Values are masked. Only the engine's token gets them in plain text, and that is audited.",
       handler: ({ caller }) => mcp.mergedConfig(caller),
     }),
     operation("importMcp", "POST /v1/mcp/import", {
       access: "admin",
       body: ImportBody,
       answer: Imported,
-      summary: "Take tool servers from a file; they are switched off until you switch them on",
+      summary: "Import tool servers from a file, switched off",
       handler: ({ body, caller }) => mcp.import(body, caller),
     }),
     operation("getMcpLogs", "GET /v1/mcp/logs", {
@@ -121,8 +121,8 @@ function wideRoutes(mcp: Mcp, logs: McpLogs) {
         server_id: t.Optional(t.String({ maxLength: 64 })),
         ...LogQuery,
       }),
-      summary: "What tool servers print, with remarks of this server (Server-Sent Events)",
-      description: "Frames `log` carry `{at, server_id, stream, text}`, one line each; `end` is the last.",
+      summary: "Stream what tool servers print and what Skep notes about them (Server-Sent Events)",
+      description: "Each frame `log` carries one line as `{at, server_id, stream, text}`. The last frame is `end`.",
       documented: { responses: LOG_RESPONSES },
       handler: ({ query, caller }) => {
         if (query.server_id !== undefined) mcp.get(query.server_id);
@@ -142,7 +142,7 @@ function engineRoutes(mcp: Mcp) {
       answer: McpServer,
       summary: "Set a tool server's status",
       description:
-        "`running` and `configuring` start it again; `stopped` and `error` keep it off until another status is set.",
+        "`running` and `configuring` restart the server. `stopped` and `error` keep it off until another status is set.",
       handler: ({ params, body, caller }) => mcp.setStatus(params.id, body, caller),
     }),
     operation("updateMcpTools", "PATCH /v1/mcp/:id/tools", {
@@ -150,7 +150,7 @@ function engineRoutes(mcp: Mcp) {
       params: IdPath,
       body: ToolsUpdate,
       answer: McpServer,
-      summary: "Set which tools a server has, or ask the server",
+      summary: "Set the tools of a server, or have Skep ask the server for them",
       handler: ({ params, body, caller }) => mcp.setTools(params.id, body, caller),
     }),
   ]);

@@ -8,13 +8,13 @@ const data = (description: string) =>
 
 export const projectMembersChanged = defineEvent(
   "project_members_changed",
-  data("Who sees a project, or what a member may do in it, changed. For those who see it."),
+  data("The access to a project, its members or their roles changed. Sent to those who see the project."),
   { stale: ["/v1/projects"] },
 );
 /** Sent to the account alone, without the project: the account may no longer see it. */
 export const membershipChanged = defineEvent(
   "membership_changed",
-  data("What you may see or do in a project changed."),
+  data("Your own access to a project, or your role in it, changed."),
   { stale: ["/v1/projects", "/v1/runs", "/v1/changes", "/v1/chat/sessions", "/v1/documents", "/v1/approvals"] },
 );
 

@@ -8,7 +8,7 @@ export const Role = t.Union(
   [t.Literal("viewer"), t.Literal("contributor"), t.Literal("maintainer"), t.Literal("owner")],
   {
     description:
-      "`viewer` reads; `contributor` also starts work, comments and approves; `maintainer` also merges and changes settings; `owner` also decides on members, and deletes the project.",
+      "`viewer` reads. `contributor` also starts work, comments and approves. `maintainer` also merges and changes settings. `owner` also manages members and deletes the project.",
   },
 );
 
@@ -16,7 +16,9 @@ export const Member = t.Object(
   {
     user_id: t.String(),
     display_name: t.String(),
-    email: orNull(t.String({ description: "For those who may change members alone." })),
+    email: orNull(
+      t.String({ description: "E-mail address of the account; only shown to those who may change members." }),
+    ),
     role: Role,
     source: oneOf("hand", "oidc"),
     added_by: orNull(t.String()),
@@ -30,7 +32,7 @@ export const MemberAdd = t.Object({
   user: t.String({
     minLength: 1,
     maxLength: EMAIL_CHARACTERS,
-    description: "The account's e-mail address, or its id.",
+    description: "The account's e-mail address or id.",
   }),
   role: t.Optional(Role),
 });

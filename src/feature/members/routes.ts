@@ -9,7 +9,7 @@ export const memberRoutes = (members: Members) =>
     operation("listProjectMembers", "GET /v1/projects/:id/members", {
       access: "user",
       ...pagesOf(Member),
-      summary: "Members of a project with their roles",
+      summary: "List the members of a project with their roles",
       handler: ({ params, query, caller }) => members.list(params.id, pageOf(query), caller),
     }),
     operation("addProjectMember", "POST /v1/projects/:id/members", {
@@ -17,7 +17,7 @@ export const memberRoutes = (members: Members) =>
       project: "owner",
       body: MemberAdd,
       answer: { 201: Member },
-      summary: "Make an account a member; a contributor unless `role` says otherwise",
+      summary: "Add an account as a member, by default as a contributor",
       handler: ({ params, body, caller, answer }) =>
         answer.created(
           ({ user_id }) => `/v1/projects/${params.id}/members/${user_id}`,
@@ -29,16 +29,16 @@ export const memberRoutes = (members: Members) =>
       project: "owner",
       body: MemberUpdate,
       answer: Member,
-      summary: "Give a member another role",
+      summary: "Change a member's role",
       handler: ({ params, body, caller }) => members.set(params.id, params.user_id, body.role, caller),
     }),
     operation("removeProjectMember", "DELETE /v1/projects/:id/members/:user_id", {
       access: "user",
       project: "viewer",
       answer: 204,
-      summary: "Remove a member, or leave the project",
+      summary: "Remove a member or leave the project",
       description:
-        "Takes an owner, but for oneself. Work of theirs in the project is stopped before its next call of a model or a tool.",
+        "Removing somebody else takes an owner. The removed member's work in the project stops before its next call of a model or a tool.",
       handler: ({ params, caller }) => members.remove(params.id, params.user_id, caller),
     }),
     operation("openProject", "PUT /v1/projects/:id/access", {
@@ -46,7 +46,7 @@ export const memberRoutes = (members: Members) =>
       project: "owner",
       body: AccessUpdate,
       answer: AccessAnswer,
-      summary: "Open a project to everyone, to its members, or to its owner alone",
+      summary: "Open a project to everyone, to its members, or only to its owner",
       handler: ({ params, body, caller }) => members.open(params.id, body.access, caller),
     }),
   ]);

@@ -24,9 +24,13 @@ const strict = { additionalProperties: false } as const;
 
 export const Origin = t.Object({
   by: oneOf("person", "agent", "tool", "document"),
-  execution: t.Optional(t.String({ description: "The execution that wrote it." })),
-  author: t.Optional(t.String({ description: "The agent or person that wrote it." })),
-  outside: t.Optional(t.String({ description: "Why it may repeat outside text, so that a person has to confirm it." })),
+  execution: t.Optional(t.String({ description: "Execution that wrote the text." })),
+  author: t.Optional(t.String({ description: "Agent or person that wrote the text." })),
+  outside: t.Optional(
+    t.String({
+      description: "Why the text may repeat outside text and therefore needs a person's confirmation.",
+    }),
+  ),
 });
 export type Origin = Static<typeof Origin>;
 
@@ -45,23 +49,28 @@ export function originOf(value: unknown): Origin {
 
 export const MemoryEntry = t.Object(
   {
-    agent_id: t.String({ description: "Whose vault it is in; `shared` for what every agent knows." }),
-    id: t.String({ description: "Path in the vault without `.md`." }),
+    agent_id: t.String({
+      description: "Agent whose vault holds the entry; `shared` is the vault that every agent reads.",
+    }),
+    id: t.String({ description: "Path of the entry in the vault, without `.md`." }),
     title: t.String(),
     type: EntryType,
-    content: t.String({ description: "Markdown; `[[entry]]` is a link." }),
+    content: t.String({ description: "Markdown text; `[[entry]]` links to another entry." }),
     tags: t.Array(t.String()),
     links: t.Array(t.String()),
     origin: Origin,
-    owner_id: orNull(t.String({ description: "The user for whom alone it is recalled; null: for everybody." })),
+    owner_id: orNull(
+      t.String({ description: "The only user for whom the entry is recalled; null if it is recalled for everybody." }),
+    ),
     trusted: t.Boolean({
-      description: "False: written after outside text was read, and not put into prompts until somebody confirms it.",
+      description:
+        "False if the entry was written after outside text was read. Such an entry stays out of prompts until somebody confirms it.",
     }),
-    pinned: t.Boolean({ description: "Always in the agent's prompt, as far as there is room." }),
+    pinned: t.Boolean({ description: "Whether the entry is always in the agent's prompt, as far as there is room." }),
     expires_at: orNull(Time),
     superseded_by: orNull(t.String()),
-    problem: orNull(t.String({ description: "What is wrong with the file; such an entry is not recalled." })),
-    score: t.Number({ description: "0 to 1." }),
+    problem: orNull(t.String({ description: "What is wrong with the file; an entry with a problem is not recalled." })),
+    score: t.Number({ description: "Value of the entry, from 0 to 1." }),
     created_at: Time,
     updated_at: Time,
   },
@@ -73,7 +82,9 @@ export const Vault = t.Object(
   {
     agent_id: t.String(),
     entries: t.Integer(),
-    unconfirmed: t.Integer({ description: "Entries that nobody has confirmed, so that no prompt holds them." }),
+    unconfirmed: t.Integer({
+      description: "Number of entries that nobody has confirmed, so that they stay out of prompts.",
+    }),
     size_bytes: t.Integer(),
     updated_at: orNull(Time),
   },
@@ -98,7 +109,10 @@ export const EntryCreate = t.Object(
     expires_at: t.Optional(orNull(Time)),
     supersedes: t.Optional(EntryName),
     private: t.Optional(
-      t.Boolean({ description: "Recalled for you alone. Only an administrator may write for everybody." }),
+      t.Boolean({
+        description:
+          "Whether the entry is recalled only for you. Only an administrator may write entries for everybody.",
+      }),
     ),
   },
   strict,
@@ -114,14 +128,14 @@ export const EntryUpdate = t.Object(
     pinned: t.Optional(t.Boolean()),
     expires_at: t.Optional(orNull(Time)),
     superseded_by: t.Optional(orNull(EntryName)),
-    trusted: t.Optional(t.Boolean({ description: "True confirms it." })),
+    trusted: t.Optional(t.Boolean({ description: "True confirms the entry." })),
   },
   strict,
 );
 export type EntryUpdate = Static<typeof EntryUpdate>;
 
 export const SearchQuery = t.Object({
-  agent_id: t.Optional(t.String({ maxLength: 64, description: "Only that agent's vault." })),
+  agent_id: t.Optional(t.String({ maxLength: 64, description: "Search only the vault of this agent." })),
   query: t.String({ minLength: 1, maxLength: 1_000 }),
   limit: t.Optional(queryLimit(10)),
 });
@@ -132,13 +146,13 @@ export const MemoryHit = t.Object(
     entry: t.String(),
     title: t.String(),
     type: EntryType,
-    snippet: t.String({ description: "The paragraph that fits best, with its neighbours." }),
+    snippet: t.String({ description: "The paragraph that fits best, with its neighbors." }),
     trusted: t.Boolean(),
-    score: t.Number({ description: "Higher fits better; comparable within one answer." }),
+    score: t.Number({ description: "Score of the match; higher fits better. Only comparable within one answer." }),
     parts: t.Object({
-      text: t.Number({ description: "By words, or by words and meaning together." }),
+      text: t.Number({ description: "Score of the match by words, or by words and meaning together." }),
       vector: orNull(
-        t.Number({ description: "Likeness in meaning, up to 1; null where it was not found by meaning." }),
+        t.Number({ description: "Similarity in meaning, at most 1; null if the entry was not found by meaning." }),
       ),
       usefulness: t.Number(),
       recency: t.Number(),
@@ -168,9 +182,13 @@ export type MemoryScore = Static<typeof MemoryScore>;
 
 export const ScoreUpdate = t.Object(
   {
-    useful: t.Optional(t.Boolean({ description: "Counts again as useful or not." })),
+    useful: t.Optional(t.Boolean({ description: "Whether the entry was useful; each rating counts once more." })),
     pinned: t.Optional(t.Boolean()),
-    score: t.Optional(orNull(t.Number({ minimum: 0, maximum: 1, description: "Null: computed again." }))),
+    score: t.Optional(
+      orNull(
+        t.Number({ minimum: 0, maximum: 1, description: "Score to set; null lets Skep compute the score again." }),
+      ),
+    ),
   },
   { ...strict, minProperties: 1 },
 );
@@ -184,14 +202,22 @@ const scoreFields = {
   half_life_days: t.Number({
     minimum: 1,
     maximum: 36_500,
-    description: "After this time an entry counts as half as recent.",
+    description: "Days after which an entry's recency has halved.",
   }),
-  recency_floor: t.Number({ minimum: 0, maximum: 1, description: "Recency never falls below." }),
-  frequency_cap: t.Integer({ minimum: 1, maximum: 100_000, description: "Accesses that count as most frequent." }),
-  recall_tokens: t.Integer({ minimum: 0, maximum: 20_000, description: "Most that memory may take of a prompt." }),
+  recency_floor: t.Number({ minimum: 0, maximum: 1, description: "Lowest value of an entry's recency." }),
+  frequency_cap: t.Integer({
+    minimum: 1,
+    maximum: 100_000,
+    description: "Number of accesses from which an entry counts as most frequent.",
+  }),
+  recall_tokens: t.Integer({
+    minimum: 0,
+    maximum: 20_000,
+    description: "Most tokens of a prompt that memory may take.",
+  }),
   consolidate_daily: t.Boolean({
     description:
-      "Every day, vaults that changed are gone through: entries that say the same are merged, contradictions are listed.",
+      "Whether vaults that changed are tidied every day: entries that say the same are merged, and contradictions are listed.",
   }),
 };
 export const ScoreSettings = t.Object(scoreFields, { ...strict, title: "MemoryScoreSettings" });
@@ -220,10 +246,10 @@ export const MemoryGraph = t.Object(
         from: t.String(),
         to: t.String(),
         kind: oneOf("link", "superseded_by"),
-        broken: t.Boolean({ description: "There is no such entry." }),
+        broken: t.Boolean({ description: "Whether the entry that the link names is missing." }),
       }),
     ),
-    truncated: t.Boolean({ description: "There are more entries than the 5,000 shown." }),
+    truncated: t.Boolean({ description: "Whether there are more entries than the 5,000 shown." }),
   },
   { title: "MemoryGraph" },
 );
@@ -243,9 +269,9 @@ export const MemoryRecall = t.Object(
   {
     execution_id: t.String(),
     session_id: t.String(),
-    agent_id: t.String({ description: "Who was given the entry." }),
-    kind: t.String({ description: "Of the session, e.g. `pipeline` or `chat`." }),
-    title: orNull(t.String({ description: "Of the work; of a run the first line of its task." })),
+    agent_id: t.String({ description: "The agent that was given the entry." }),
+    kind: t.String({ description: "Kind of the session, such as `pipeline` or `chat`." }),
+    title: orNull(t.String({ description: "Title of the work; for a run, the first line of its task." })),
     run_id: orNull(t.String()),
     at: Time,
   },
@@ -258,7 +284,7 @@ export const TakenBack = t.Object(
     execution_id: t.String(),
     taken_back: t.Array(t.Object({ agent_id: t.String(), entry: t.String() })),
     left: t.Array(t.Object({ agent_id: t.String(), entry: t.String(), reason: t.String() }), {
-      description: "Changed by somebody else since, so left as they are.",
+      description: "Entries that somebody else has changed since, which were left as they are.",
     }),
   },
   { title: "TakenBackMemory" },
@@ -271,7 +297,9 @@ const ContradictionSide = t.Object({
   type: EntryType,
   content: t.String(),
   trusted: t.Boolean(),
-  says: t.Array(t.String(), { description: "Words that only this one of the two says, without endings." }),
+  says: t.Array(t.String(), {
+    description: "Words that occur in this entry but not in the other one, without their endings.",
+  }),
   updated_at: Time,
 });
 export const Contradiction = t.Object(
@@ -282,7 +310,9 @@ export type Contradiction = Static<typeof Contradiction>;
 
 export const ContradictionVerdict = t.Object(
   {
-    keep: orNull(t.String({ minLength: 1, maxLength: 200, description: "The entry that holds; null: both are true." })),
+    keep: orNull(
+      t.String({ minLength: 1, maxLength: 200, description: "The entry that holds; null if both are true." }),
+    ),
   },
   strict,
 );

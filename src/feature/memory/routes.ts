@@ -33,7 +33,7 @@ import type { Memory } from "./service.ts";
 const AgentPath = t.Object({ agent_id: t.String({ maxLength: 64 }) });
 const EntryPath = t.Object({
   agent_id: t.String({ maxLength: 64 }),
-  entry: t.String({ maxLength: 200, description: "Path of the entry; its slashes are percent-encoded." }),
+  entry: t.String({ maxLength: 200, description: "Path of the entry, with slashes percent-encoded." }),
 });
 const Hits = t.Object({ items: t.Array(MemoryHit) });
 const locationOf = ({ agent_id, id }: MemoryEntry) => `/v1/memory/vaults/${agent_id}/entries/${encodeURIComponent(id)}`;
@@ -53,7 +53,7 @@ function vaultRoutes(memory: Memory) {
       access: "user",
       execution: true,
       ...pagesOf(Vault),
-      summary: "Vaults with entries that you may read",
+      summary: "List the vaults with entries that you may read",
       handler: ({ query, caller }) => memory.vaults(pageOf(query), caller),
     }),
     operation("listMemoryEntries", "GET /v1/memory/vaults/:agent_id", {
@@ -64,10 +64,12 @@ function vaultRoutes(memory: Memory) {
         ...PageQuery,
         entry: t.Optional(EntryName),
         type: t.Optional(EntryType),
-        unconfirmed: t.Optional(queryBoolean({ description: "Only what nobody has confirmed yet." })),
+        unconfirmed: t.Optional(
+          queryBoolean({ description: "Whether to list only entries that nobody has confirmed yet." }),
+        ),
       }),
       answer: listOf(MemoryEntry),
-      summary: "Entries of a vault, by path; or the one that `entry` names",
+      summary: "List the entries of a vault by path, or the one that `entry` names",
       handler: ({ params, query, caller }) => {
         assertReadable(caller, params.agent_id);
         return memory.entries(params.agent_id, query, pageOf(query), caller);
@@ -78,7 +80,7 @@ function vaultRoutes(memory: Memory) {
       execution: true,
       query: SearchQuery,
       answer: Hits,
-      summary: "Search memories, best first",
+      summary: "Search memory entries, best matches first",
       handler: ({ query, caller }) => {
         if (query.agent_id !== undefined) assertReadable(caller, query.agent_id);
         const { agent_id: agentId, limit } = query;
@@ -90,7 +92,7 @@ function vaultRoutes(memory: Memory) {
       execution: true,
       query: t.Omit(SearchQuery, ["agent_id"]),
       answer: Hits,
-      summary: "Search what all agents share",
+      summary: "Search the memory that all agents share",
       handler: ({ query, caller }) =>
         memory.search({ agentId: SHARED, query: query.query, ...(query.limit ? { limit: query.limit } : {}) }, caller),
     }),
@@ -99,7 +101,7 @@ function vaultRoutes(memory: Memory) {
       execution: true,
       params: AgentPath,
       answer: MemoryGraph,
-      summary: "Entries of a vault and the links between them",
+      summary: "Get the entries of a vault and the links between them",
       handler: ({ params, caller }) => {
         assertReadable(caller, params.agent_id);
         return memory.graph(params.agent_id, caller);
@@ -117,7 +119,7 @@ function entryRoutes(memory: Memory, { written }: Written) {
         execution: true,
         params: EntryPath,
         answer: MemoryEntry,
-        summary: "One entry",
+        summary: "Get a memory entry",
         handler: ({ params, caller, answer }) => {
           assertReadable(caller, params.agent_id);
           return answer.tagged(memory.get(params.agent_id, params.entry, caller));
@@ -128,7 +130,7 @@ function entryRoutes(memory: Memory, { written }: Written) {
         params: AgentPath,
         body: EntryCreate,
         answer: { 201: MemoryEntry },
-        summary: "Write an entry: your own, or everybody's as an administrator",
+        summary: "Write an entry for yourself or, as an administrator, for everybody",
         handler: ({ params, body, caller, answer }) =>
           answer.created(locationOf, () => memory.create(params.agent_id, body, caller)),
       }),
@@ -137,7 +139,7 @@ function entryRoutes(memory: Memory, { written }: Written) {
         params: EntryPath,
         body: EntryUpdate,
         answer: MemoryEntry,
-        summary: "Change an entry, confirm or supersede it; the old text is kept for undo",
+        summary: "Change, confirm or supersede an entry, keeping the old text for undo",
         handler: ({ params, body, caller, request, answer }) => {
           assertIfMatch(request, memory.get(params.agent_id, params.entry, caller));
           return answer.tagged(memory.update(params.agent_id, params.entry, body, caller));
@@ -147,7 +149,7 @@ function entryRoutes(memory: Memory, { written }: Written) {
         access: "user",
         params: EntryPath,
         answer: 204,
-        summary: "Delete an entry; undo brings it back",
+        summary: "Delete an entry, keeping it for undo",
         handler: ({ params, caller, request }) => {
           assertIfMatch(request, memory.get(params.agent_id, params.entry, caller));
           memory.remove(params.agent_id, params.entry, caller);
@@ -157,7 +159,7 @@ function entryRoutes(memory: Memory, { written }: Written) {
         access: "user",
         params: EntryPath,
         answer: t.Object({ entry: t.Optional(MemoryEntry) }),
-        summary: "Put an entry back as it was before its last change; no `entry` where it did not exist",
+        summary: "Undo the last change of an entry; the answer has no `entry` if that change created it",
         handler: ({ params, caller }) => {
           const entry = memory.undo(params.agent_id, params.entry, caller);
           return entry ? { entry } : {};
@@ -174,19 +176,21 @@ function scoreRoutes(memory: Memory, { written }: Written, scores: Scores) {
       operation("getMemoryScoresSettings", "GET /v1/memory-scores/settings", {
         access: "user",
         answer: ScoreSettings,
-        summary: "How scores are computed",
+        summary: "Get the settings of memory scores",
         handler: () => scores.settings(),
       }),
       operation("updateMemoryScoresSettings", "PUT /v1/memory-scores/settings", {
         access: "admin",
         query: t.Object({
           reset: t.Optional(
-            t.Union([t.Literal("true"), t.Literal("false")], { description: "Defaults for the rest." }),
+            t.Union([t.Literal("true"), t.Literal("false")], {
+              description: "Whether settings that the body leaves out return to their defaults.",
+            }),
           ),
         }),
         body: ScoreSettingsUpdate,
         answer: ScoreSettings,
-        summary: "Change how scores are computed; weights sum to 1",
+        summary: "Change the settings of memory scores; the weights must sum to 1",
         handler: ({ body, query, caller }) => scores.updateSettings(body, query.reset === "true", caller),
       }),
       operation("listMemoryScores", "GET /v1/memory-scores/:agent_id", {
@@ -194,7 +198,7 @@ function scoreRoutes(memory: Memory, { written }: Written, scores: Scores) {
         execution: true,
         params: AgentPath,
         ...pagesOf(MemoryScore),
-        summary: "Scores of a vault's entries",
+        summary: "List the scores of a vault's entries",
         handler: ({ params, query, caller }) => {
           assertReadable(caller, params.agent_id);
           return memory.scores(params.agent_id, pageOf(query), caller);
@@ -222,14 +226,14 @@ export function executionMemoryRoutes(executions: ExecutionMemories, { written }
         access: "user",
         params: ExecutionPath,
         answer: ExecutionMemory,
-        summary: "What an execution recalled and wrote",
+        summary: "Get what an execution recalled and wrote",
         handler: ({ params, caller }) => executions.recordOf(params.execution_id, caller),
       }),
       operation("listMemoryRecalls", "GET /v1/memory/vaults/:agent_id/entries/:entry/recalls", {
         access: "user",
         params: EntryPath,
         ...pagesOf(MemoryRecall),
-        summary: "In which of your work an entry was recalled",
+        summary: "List your work in which an entry was recalled",
         handler: ({ params, query, caller }) =>
           executions.recallsOf(params.agent_id, params.entry, pageOf(query), caller),
       }),
@@ -238,7 +242,7 @@ export function executionMemoryRoutes(executions: ExecutionMemories, { written }
         project: "viewer",
         params: ExecutionPath,
         answer: TakenBack,
-        summary: "Undo all that an execution wrote into memory",
+        summary: "Undo everything that an execution wrote into memory",
         handler: ({ params, caller }) => executions.takeBack(params.execution_id, caller),
       }),
     ]),

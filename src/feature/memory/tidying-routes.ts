@@ -24,25 +24,29 @@ export function tidyingRoutes(
         access: "user",
         query: t.Object({
           ...PageQuery,
-          agent_id: t.Optional(t.String({ maxLength: 64, description: "Only that agent's vault." })),
+          agent_id: t.Optional(t.String({ maxLength: 64, description: "Only contradictions in this agent's vault." })),
         }),
         answer: listOf(Contradiction),
-        summary: "Pairs of entries that seem to say opposite things, found by consolidation",
+        summary: "List pairs of entries that consolidation found to contradict each other",
         handler: ({ query, caller }) => contradictions.list(query.agent_id, pageOf(query), caller),
       }),
       operation("settleMemoryContradiction", "PUT /v1/memory/contradictions/:contradiction_id", {
         access: "user",
         params: t.Object({ contradiction_id: t.String({ maxLength: 64 }) }),
         body: ContradictionVerdict,
-        answer: t.Object({ superseded: orNull(t.String({ description: "The other entry; undo brings it back." })) }),
-        summary: "Say which entry of a contradiction holds, which supersedes the other, or that both are true",
+        answer: t.Object({
+          superseded: orNull(
+            t.String({ description: "The entry that was superseded, which undo brings back; null if both are true." }),
+          ),
+        }),
+        summary: "Choose which entry of a contradiction holds, or that both are true",
         handler: ({ params, body, caller }) => contradictions.settle(params.contradiction_id, body, caller),
       }),
       operation("consolidateMemory", "POST /v1/memory/vaults/:agent_id/consolidate", {
         access: "user",
         params: t.Object({ agent_id: t.String({ maxLength: 64 }) }),
         answer: { 202: Job },
-        summary: "Merge entries that say the same and list contradictions, among all that you may change",
+        summary: "Consolidate a vault: merge entries that say the same and list contradictions",
         handler: ({ params, caller, answer }) =>
           answer.accepted("/v1/jobs/:id", () => consolidation.start(params.agent_id, caller)),
       }),

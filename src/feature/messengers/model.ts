@@ -13,11 +13,11 @@ export const Messenger = t.Object({
   id: t.String(),
   kind: MessengerKind,
   name: t.String(),
-  target: t.String({ description: "The host that it is reached at." }),
-  account: orNull(t.String({ description: "The bot's name there." })),
+  target: t.String({ description: "Host through which the messenger is reached." }),
+  account: orNull(t.String({ description: "Name of the bot at the messenger." })),
   enabled: t.Boolean(),
   state: oneOf("connected", "connecting", "failed", "off"),
-  last_error: orNull(t.String({ description: "Why it is not connected." })),
+  last_error: orNull(t.String({ description: "Why the messenger is not connected." })),
   created_at: Time,
   updated_at: Time,
 });
@@ -27,10 +27,10 @@ const access = {
   server: t.Optional(
     t.String({
       maxLength: 2_048,
-      description: "Address of the Matrix server; of others only where you run the messenger's API yourself.",
+      description: "Address of the Matrix server. For the other messengers, set it only if you run their API yourself.",
     }),
   ),
-  app_token: t.Optional(t.String({ ...Token, description: "Slack's token for an app (xapp-…)." })),
+  app_token: t.Optional(t.String({ ...Token, description: "Slack's app-level token (xapp-…)." })),
 };
 
 export const MessengerCreate = t.Object(

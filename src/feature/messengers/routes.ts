@@ -9,7 +9,7 @@ export const messengerRoutes = (messengers: Messengers) =>
     operation("listMessengers", "GET /v1/messengers", {
       access: "user",
       ...pagesOf(Messenger),
-      summary: "Bots of messengers through which people are notified and answer",
+      summary: "List messenger bots",
       handler: ({ query }) => messengers.list(pageOf(query)),
     }),
     operation("createMessenger", "POST /v1/messengers", {
@@ -18,14 +18,15 @@ export const messengerRoutes = (messengers: Messengers) =>
       body: MessengerCreate,
       answer: { 201: Messenger },
       summary: "Connect a bot of Telegram, Slack, Discord or Matrix",
-      description: "All connections are made by this server. Everybody with an account may then link a chat to it.",
+      description:
+        "This server opens all connections itself. Everybody with an account can then link a chat to the bot.",
       handler: ({ body, caller, answer }) =>
         answer.created("/v1/messengers/:id", () => messengers.create(body, caller)),
     }),
     operation("getMessenger", "GET /v1/messengers/:id", {
       access: "user",
       answer: Messenger,
-      summary: "A messenger, and whether it is connected",
+      summary: "Get a messenger and the state of its connection",
       handler: ({ params }) => messengers.get(params.id),
     }),
     operation("updateMessenger", "PUT /v1/messengers/:id", {
@@ -33,13 +34,13 @@ export const messengerRoutes = (messengers: Messengers) =>
       strict: true,
       body: MessengerUpdate,
       answer: Messenger,
-      summary: "Change a messenger; fields that are left out stay",
+      summary: "Change a messenger",
       handler: ({ params, body, caller }) => messengers.update(params.id, body, caller),
     }),
     operation("deleteMessenger", "DELETE /v1/messengers/:id", {
       access: "admin",
       answer: 204,
-      summary: "Delete a messenger and the channels that it carries",
+      summary: "Delete a messenger and its channels",
       handler: ({ params, caller }) => messengers.remove(params.id, caller),
     }),
   ]);

@@ -7,7 +7,7 @@ export function monitorRoutes(status: () => Monitor) {
     operation("getMonitor", "GET /v1/admin/monitor", {
       access: "admin",
       answer: Monitor,
-      summary: "What a monitor outside is told, and whether it answers",
+      summary: "Get what an outside monitor is told and whether it answers",
       handler: () => status(),
     }),
   ]);

@@ -10,7 +10,7 @@ export const Notification = t.Object({
   level: NotificationLevel,
   title: t.String(),
   detail: orNull(t.String()),
-  times: t.Integer({ description: "How often it was raised." }),
+  times: t.Integer({ description: "How often the notification was raised." }),
   created_at: Time,
   updated_at: Time,
   dismissed_at: orNull(Time),

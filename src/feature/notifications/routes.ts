@@ -13,11 +13,13 @@ export function notificationRoutes(notifications: Notifications) {
       access: "user",
       query: t.Object({
         ...PageQuery,
-        dismissed: t.Optional(queryBoolean({ description: "Dismissed ones instead of open ones." })),
+        dismissed: t.Optional(
+          queryBoolean({ description: "Whether to list dismissed notifications instead of open ones." }),
+        ),
       }),
       answer: listOf(Notification),
-      summary: "Notifications",
-      description: "Administrators see the system's and their own, users their own.",
+      summary: "List notifications",
+      description: "Administrators see the system's notifications and their own. Users see their own.",
       handler: ({ query, caller }) => notifications.list(pageOf(query), caller, { dismissed: query.dismissed }),
     }),
     operation("dismissNotification", "POST /v1/admin/notifications/:id/dismiss", {

@@ -18,27 +18,30 @@ const fields = {
   name: Name,
   issuer: t.String({
     maxLength: 2_000,
-    description: "https address, or http on loopback, as its discovery document says.",
+    description: "Issuer as the discovery document names it: an https address, or http on loopback.",
   }),
   client_id: Name,
   client_secret: orNull(t.String({ minLength: 1, maxLength: 4_096 }), {
-    description: "Never in an answer. A change of the issuer drops it unless it is sent along.",
+    description: "Never part of an answer. A change of the issuer drops the secret unless it is sent along.",
   }),
   scopes: Words(20),
   auto_create: t.Boolean({
-    description: "Create an account at first sign-on, for a verified address of allowed_domains.",
+    description: "Create an account at the first sign-on of a verified address in `allowed_domains`.",
   }),
   allowed_domains: t.Array(t.String({ pattern: "^(\\*|[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*)$", maxLength: 253 }), {
     maxItems: 100,
     description:
-      "Domains of addresses whose accounts may be linked or created; `*` is any. Empty links known addresses of any domain.",
+      "Domains of addresses whose accounts may be linked or created; `*` is any domain. An empty list links known addresses of any domain.",
   }),
-  role_claim: orNull(Name, { description: "Claim that holds the role, e.g. groups; a dot goes deeper." }),
+  role_claim: orNull(Name, {
+    description: "Claim that holds the role, such as `groups`; a dot in the name reads a nested claim.",
+  }),
   admin_values: Words(50),
   group_claim: t.String({
     minLength: 1,
     maxLength: LIMITS.nameCharacters,
-    description: "Claim that holds the groups of `group_roles`, by default groups; a dot goes deeper.",
+    description:
+      "Claim that holds the groups for `group_roles`, by default `groups`; a dot in the name reads a nested claim.",
   }),
   group_roles: t.Array(
     t.Object({
@@ -49,7 +52,7 @@ const fields = {
     {
       maxItems: 200,
       description:
-        "Who is in the group is a member of the project from their next sign-on, and no longer from the one without it. Who was added by hand stays as they are.",
+        "Each sign-on adds the user to the projects of their groups and removes them from the projects of groups they left. Members added by hand stay unchanged.",
     },
   ),
   button: Button,
@@ -59,11 +62,11 @@ const fields = {
 const { client_secret: _secret, ...answered } = fields;
 export const OidcProvider = t.Object({
   slug: t.String(),
-  id: t.String({ description: "The same as slug." }),
+  id: t.String({ description: "Same value as `slug`." }),
   ...answered,
   client_secret_set: t.Boolean(),
   redirect_uri: orNull(t.String(), {
-    description: "To register at the provider; null while PUBLIC_URL is needed.",
+    description: "Redirect address to register at the provider; null until PUBLIC_URL is set.",
   }),
   created_at: t.String({ format: "date-time" }),
   updated_at: t.String({ format: "date-time" }),
@@ -86,12 +89,12 @@ export type OidcUpdate = Static<typeof OidcUpdate>;
 
 /** Settings from a form, which are tried without being stored. */
 export const OidcTest = t.Object({
-  slug: t.String({ pattern: SLUG.source, description: "Part of the redirect address." }),
+  slug: t.String({ pattern: SLUG.source, description: "Slug that becomes part of the redirect address." }),
   issuer: fields.issuer,
   client_id: fields.client_id,
   client_secret: t.Optional(
     orNull(t.String({ minLength: 1, maxLength: 4_096 }), {
-      description: "Without it the stored one of this slug is tried, where the issuer is the same.",
+      description: "Without it, the stored secret of this slug is tried if the issuer is the same.",
     }),
   ),
   scopes: t.Optional(fields.scopes),
@@ -101,10 +104,10 @@ export type OidcTest = Static<typeof OidcTest>;
 const Verdict = oneOf("ok", "warn", "fail");
 export const OidcTestResult = t.Object({
   verdict: Verdict,
-  redirect_uri: orNull(t.String(), { description: "To register at the provider." }),
+  redirect_uri: orNull(t.String(), { description: "Redirect address to register at the provider." }),
   findings: t.Array(
     t.Object({
-      check: t.String({ description: "discovery, keys, redirect, secret or scopes." }),
+      check: t.String({ description: "Name of the check: `discovery`, `keys`, `redirect`, `secret` or `scopes`." }),
       verdict: Verdict,
       detail: t.String(),
       remedy: orNull(t.String()),

@@ -55,7 +55,7 @@ function providerRoutes({ providers, probe, site }: OidcRouteDeps) {
       access: "public",
       credential: true,
       answer: t.Object({ items: t.Array(t.Union([OidcProvider, OidcButton])), next_cursor: t.Null() }),
-      summary: "Sign-on providers: the buttons; all settings for administrators",
+      summary: "List sign-on providers: buttons for everybody, all settings for administrators",
       handler: ({ caller, request }) => {
         const items = caller.admin
           ? providers.all().map((row) => present(row, request))
@@ -83,7 +83,7 @@ function providerRoutes({ providers, probe, site }: OidcRouteDeps) {
       scope: "accounts",
       body: OidcTest,
       answer: OidcTestResult,
-      summary: "Try a sign-on provider before it is stored: discovery, keys, redirect address, secret",
+      summary: "Test a sign-on provider before it is stored: discovery, keys, redirect address and secret",
       handler: async ({ body, request }) => {
         const { scopes, ...settings } = providers.draft(body);
         const redirect_uri = quietly(() => redirectUri(site, body.slug, request));
@@ -97,7 +97,7 @@ function providerRoutes({ providers, probe, site }: OidcRouteDeps) {
       credential: true,
       params: IdPath,
       answer: OidcProvider,
-      summary: "One sign-on provider",
+      summary: "Get a sign-on provider",
       handler: ({ params, request }) => present(providers.find(params.slug), request),
     }),
     operation("updateOidc", `PUT ${PATH}/:slug`, {
@@ -106,7 +106,7 @@ function providerRoutes({ providers, probe, site }: OidcRouteDeps) {
       params: IdPath,
       body: OidcUpdate,
       answer: OidcProvider,
-      summary: "Change a sign-on provider; another issuer drops the client's secret",
+      summary: "Change a sign-on provider; another issuer drops the client secret",
       handler: ({ params, body, caller, request }) => present(providers.update(params.slug, body, caller), request),
     }),
     operation("deleteOidc", `DELETE ${PATH}/:slug`, {
@@ -114,7 +114,7 @@ function providerRoutes({ providers, probe, site }: OidcRouteDeps) {
       scope: "accounts",
       params: IdPath,
       answer: 204,
-      summary: "Remove a sign-on provider; accounts stay",
+      summary: "Remove a sign-on provider, keeping the accounts",
       handler: ({ params, caller }) => providers.remove(params.slug, caller),
     }),
   ]);
@@ -167,11 +167,13 @@ function signOnRoutes({ signOn, site, open }: OidcRouteDeps) {
       limit: "sign-on",
       params: SlugPath,
       query: t.Object({
-        return_to: t.Optional(t.String({ maxLength: 2_000, description: "Path of this site to end up at." })),
+        return_to: t.Optional(
+          t.String({ maxLength: 2_000, description: "Path on this site to return to after the sign-on." }),
+        ),
       }),
       answer: t.Object({ authorization_url: t.String(), state: t.String(), expires_in: t.Integer() }),
-      summary: "Begin a sign-on: 302 to the provider, or the address as JSON",
-      documented: { responses: { 302: { description: "To the provider." } } },
+      summary: "Start a sign-on: redirect to the provider, or get its address as JSON",
+      documented: { responses: { 302: { description: "Redirect to the provider." } } },
       handler: ({ params, query, request }) => begin(params.slug, query.return_to, request),
     }),
     operation("getOidcCallback", `GET ${PATH}/:slug/callback`, {
@@ -179,10 +181,10 @@ function signOnRoutes({ signOn, site, open }: OidcRouteDeps) {
       credential: true,
       limit: "sign-on",
       params: SlugPath,
-      summary: "The provider's answer, brought by a browser: session cookie, then 303",
+      summary: "Complete a sign-on in a browser: set the session cookie and redirect",
       documented: {
         responses: {
-          303: { description: "To the page asked for." },
+          303: { description: "Redirect to the page that was asked for." },
           ...Object.fromEntries([400, 401, 403, 404, 409, 503].map((status) => [status, FAILED_PAGE])),
         },
       },
@@ -194,7 +196,7 @@ function signOnRoutes({ signOn, site, open }: OidcRouteDeps) {
       params: SlugPath,
       body: CallbackBody,
       answer: SignedIn,
-      summary: "The provider's answer, brought by a page: tokens or a cookie",
+      summary: "Complete a sign-on from a page: get tokens or a session cookie",
       handler: async ({ params, body, request, caller, set }) => {
         const { session = "bearer", ...given } = body;
         const parameters = new URLSearchParams(Object.entries(given).filter((pair) => pair[1] !== undefined));

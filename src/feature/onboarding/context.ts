@@ -20,12 +20,12 @@ const Lines = (minItems: number, description: string) =>
 
 const Intake = t.Object(
   {
-    name: { ...ProjectCreate.properties.name, description: "Of the project: short, on one line." },
+    name: { ...ProjectCreate.properties.name, description: "Name of the project: short, on one line." },
     summary: Text("What is to be built or changed, in a paragraph."),
-    audience: t.Optional(Line("For whom.")),
+    audience: t.Optional(Line("The people who will use the project.")),
     repository: t.Optional({
       ...ProjectCreate.properties.repository,
-      description: "Address of the code where there is some; it is cloned when the project is made.",
+      description: "Address of existing code, if there is any; it is cloned when the project is created.",
     }),
   },
   strict,
@@ -48,7 +48,7 @@ const Product = t.Object(
       {
         minItems: 1,
         maxItems: 20,
-        description: "The most important first.",
+        description: "Features, the most important first.",
       },
     ),
     first_release: t.Optional(Text("The smallest useful version.")),
@@ -60,12 +60,18 @@ const Product = t.Object(
 const Key = t.String({ minLength: 1, maxLength: 60, pattern: "^[a-z0-9][a-z0-9_-]*$" });
 const FirstTask = t.Object(
   {
-    key: { ...Key, description: "Name by which later tasks of the list refer to it." },
+    key: { ...Key, description: "Name by which later tasks of the list refer to this task." },
     title: Line("The result, in a few words."),
     description: Text("What to do, where, and how to check it; understandable on its own."),
     priority: t.Optional(Priority),
     work_type: t.Optional(WorkType),
-    depends_on: t.Optional(t.Array(Key, { maxItems: 20, uniqueItems: true, description: "Keys of tasks above it." })),
+    depends_on: t.Optional(
+      t.Array(Key, {
+        maxItems: 20,
+        uniqueItems: true,
+        description: "Keys of earlier tasks in the list that this task depends on.",
+      }),
+    ),
   },
   strict,
 );
@@ -79,12 +85,16 @@ const Architecture = t.Object(
     risks: t.Optional(Lines(0, "What may go wrong.")),
     check: t.Optional({
       ...ProjectCreate.properties.check,
-      description: "Command line whose exit code says whether the code works, where one is known.",
+      description: "Command line whose exit code tells whether the code works, if one is known.",
     }),
     pipeline_id: orNull(
-      t.String({ minLength: 1, maxLength: 64, description: "Pipeline for its tasks; null where none fits." }),
+      t.String({ minLength: 1, maxLength: 64, description: "Pipeline for the project's tasks; null if none fits." }),
     ),
-    tasks: t.Array(FirstTask, { minItems: 1, maxItems: 30, description: "The first ones, in the order of the work." }),
+    tasks: t.Array(FirstTask, {
+      minItems: 1,
+      maxItems: 30,
+      description: "First tasks of the project, in the order of the work.",
+    }),
   },
   strict,
 );

@@ -11,14 +11,14 @@ export type OnboardingStatus = Static<typeof OnboardingStatus>;
 
 export const OnboardingSession = t.Object({
   id: t.String(),
-  session_id: t.String({ description: "The onboarding: follow its events by this." }),
+  session_id: t.String({ description: "Session of the onboarding, by which its events can be followed." }),
   status: OnboardingStatus,
   phase: PhaseOrDone,
-  agent_id: t.String({ description: "Who interviews now." }),
-  busy: t.Boolean({ description: "An interviewer is at work, or about to be." }),
+  agent_id: t.String({ description: "The agent that interviews now." }),
+  busy: t.Boolean({ description: "Whether an interviewer is at work or about to be." }),
   title: orNull(t.String()),
   context: OnboardingContext,
-  project_id: orNull(t.String({ description: "The project made from it." })),
+  project_id: orNull(t.String({ description: "The project that was created from the onboarding." })),
   message_count: t.Integer(),
   cost_usd: t.Number(),
   calls_without_price: CallsWithoutPrice,
@@ -37,7 +37,7 @@ export const OnboardingCreate = t.Object({
     t.String({
       minLength: 1,
       maxLength: LIMITS.textCharacters,
-      description: "What you want, in your first words; without it the interviewer asks first.",
+      description: "What you want, in your own words. Without it, the interviewer asks first.",
     }),
   ),
   model: t.Optional(ChatSend.properties.model),

@@ -50,7 +50,7 @@ export function onboardingRoutes({ onboardings, streams, lastEvent }: Onboarding
       access: "user",
       query: t.Object({ ...PageQuery, status: t.Optional(OnboardingStatus) }),
       answer: listOf(OnboardingSession),
-      summary: "Your onboarding sessions, newest first",
+      summary: "List your onboarding sessions, newest first",
       handler: ({ query, caller }) => onboardings.list(query.status, pageOf(query), caller),
     }),
     operation("createOnboardingSession", "POST /v1/onboarding/sessions", {
@@ -58,37 +58,43 @@ export function onboardingRoutes({ onboardings, streams, lastEvent }: Onboarding
       scope: "runs",
       body: OnboardingCreate,
       answer: { 201: OnboardingSession },
-      summary: "Start an onboarding, which ends in a new project",
+      summary: "Start an onboarding that ends in a new project",
       handler: ({ body, caller, answer }) => answer.created(LOCATION, () => onboardings.create(body, caller)),
     }),
     operation("getOnboardingSession", "GET /v1/onboarding/sessions/:id", {
       access: "user",
       query: t.Object({
-        limit: t.Optional(queryLimit(100, "Messages")),
-        before: t.Optional(queryInteger({ minimum: 0, description: "`seq` of the message before which they end." })),
+        limit: t.Optional(queryLimit(100, "Most messages in the answer")),
+        before: t.Optional(
+          queryInteger({ minimum: 0, description: "`seq` of a message; only messages before it are returned." }),
+        ),
       }),
       answer: OnboardingDetail,
-      summary: "An onboarding session with what it knows and its newest messages",
+      summary: "Get an onboarding session with its context and newest messages",
       handler: ({ params, query, caller }) =>
         onboardings.detail(params.id, { limit: query.limit ?? 100, before: query.before }, caller),
     }),
     operation("deleteOnboardingSession", "DELETE /v1/onboarding/sessions/:id", {
       access: "user",
       scope: "runs",
-      query: t.Object({ purge: t.Optional(queryBoolean({ description: "Removes what was said as well." })) }),
+      query: t.Object({
+        purge: t.Optional(queryBoolean({ description: "Whether the messages are deleted as well." })),
+      }),
       answer: 204,
-      summary: "Give up an onboarding session; its history stays unless it is purged",
+      summary: "Give up an onboarding session, keeping its history unless `purge` is true",
       handler: ({ params, query, caller }) => onboardings.abandon(params.id, query.purge ?? false, caller),
     }),
     operation("messageOnboardingSession", "POST /v1/onboarding/sessions/:id/message", {
       access: "user",
       scope: "runs",
       query: t.Object({
-        stream: t.Optional(queryBoolean({ description: "Answers with events, until it is your turn again." })),
+        stream: t.Optional(
+          queryBoolean({ description: "Whether the answer is an event stream that ends when it is your turn again." }),
+        ),
       }),
       body: OnboardingSend,
       answer: { 202: OnboardingSent },
-      summary: "Answer the interviewer; what it says comes as events",
+      summary: "Answer the interviewer, whose reply arrives as events",
       handler: ({ params, query, body, caller, answer }) => {
         const after = lastEvent();
         if (query.stream) {
@@ -102,7 +108,7 @@ export function onboardingRoutes({ onboardings, streams, lastEvent }: Onboarding
       access: "user",
       scope: "runs",
       answer: OnboardingSession,
-      summary: "Stop the running reply and keep what was said",
+      summary: "Stop the running reply, keeping what was said",
       handler: ({ params, caller }) => onboardings.stop(params.id, caller),
     }),
   ]);

@@ -10,7 +10,7 @@ export const permissionRequested = defineEvent(
   "permission_requested",
   t.Object(
     { request_id: t.String(), tool, subject, message, can_remember, deadline: Time },
-    { description: "An agent's rules have a person asked whether it may make a call; the work waits for the answer." },
+    { description: "An agent's rules require a person to allow or refuse a call. The work waits for the answer." },
   ),
   { stale: STALE },
 );
@@ -18,7 +18,7 @@ export const permissionResolved = defineEvent(
   "permission_resolved",
   t.Object(
     { request_id: t.String(), tool, state, by: t.Optional(t.String()) },
-    { description: "That question was answered, its time was over, or the work ended before." },
+    { description: "A permission request was answered, its time ran out, or the work ended before." },
   ),
   { stale: STALE },
 );

@@ -14,16 +14,18 @@ export const PermissionRequest = t.Object(
     message: t.String({ description: "The question as a sentence." }),
     agent_id: t.String(),
     call_id: t.String({
-      description: "Of the call, as in `tool_call_start`; of an external program: of its question.",
+      description: "Id of the call, as in `tool_call_start`; for an external program, the id of its question.",
     }),
     tool: t.String(),
     tool_kind: oneOf(...TOOL_KINDS),
     subject: t.String({
-      description: "The command, the paths or the address, whole. Signs that cannot be seen are written as \\u{…}.",
+      description: "The whole command, paths or address. Invisible characters are written as \\u{…}.",
     }),
-    rules: t.Array(t.String(), { description: "The rules of the agent that ask." }),
-    can_remember: t.Boolean({ description: "False: an answer holds for this call alone." }),
-    about: t.String({ description: "The task of the run, or the title of the session." }),
+    rules: t.Array(t.String(), { description: "The agent's rules that require the question." }),
+    can_remember: t.Boolean({
+      description: "Whether the answer can be remembered. False: an answer applies to this call only.",
+    }),
+    about: t.String({ description: "Task of the run, or title of the session." }),
     session_id: t.String(),
     session_kind: t.String(),
     run_id: orNull(t.String()),
@@ -45,11 +47,11 @@ export const PermissionAnswer = t.Object({
   lasts: t.Optional(
     t.Union(Lasts.anyOf, {
       description:
-        "How long what is allowed holds: this call (once, the default), this run or chat (work), or every call of this agent that the same rules ask about (agent; administrators only).",
+        "How long a permission lasts: `once` (default) for this call, `work` for this run or chat, `agent` for every call of this agent that the same rules ask about. `agent` is for administrators only.",
     }),
   ),
   comment: t.Optional(
-    t.String({ maxLength: LIMITS.textCharacters, description: "Why not; the agent reads it when it is refused." }),
+    t.String({ maxLength: LIMITS.textCharacters, description: "Reason for the refusal, which the agent reads." }),
   ),
 });
 export type PermissionAnswer = Static<typeof PermissionAnswer>;
@@ -60,9 +62,9 @@ export const RememberedAnswer = t.Object(
     agent_id: t.String(),
     lasts: oneOf("work", "agent"),
     run_id: orNull(t.String()),
-    session_id: orNull(t.String({ description: "The chat, or other work outside of runs." })),
-    rule: t.String({ description: "The rule that asked, and does not ask again." }),
-    subject: t.String({ description: "What it was first asked about." }),
+    session_id: orNull(t.String({ description: "The chat or other work outside of runs." })),
+    rule: t.String({ description: "The rule that asked and that the remembered answer silences." }),
+    subject: t.String({ description: "Subject of the call for which the rule first asked." }),
     answered_by: t.String(),
     created_at: Time,
   },

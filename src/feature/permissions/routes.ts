@@ -12,7 +12,7 @@ export function permissionRoutes(permissions: PermissionService) {
     operation("getPermissionRequest", "GET /v1/permissions/requests/:id", {
       access: "user",
       answer: PermissionRequest,
-      summary: "A question whether an agent may make a call",
+      summary: "Get a request for permission to make a call",
       handler: ({ params, caller }) => permissions.get(params.id, caller),
     }),
     operation("answerPermissionRequest", "POST /v1/permissions/requests/:id/answer", {
@@ -21,14 +21,14 @@ export function permissionRoutes(permissions: PermissionService) {
       strict: true,
       body: PermissionAnswer,
       answer: PermissionRequest,
-      summary: "Allow or refuse the call; the work continues",
+      summary: "Allow or refuse a call, after which the work continues",
       handler: ({ params, body, caller }) => permissions.answer(params.id, body, caller),
     }),
     operation("listPermissionAnswers", "GET /v1/permissions/answers", {
       access: "user",
       query: t.Object({ ...PageQuery, agent_id: Id, run_id: Id, session_id: Id }),
       answer: listOf(RememberedAnswer),
-      summary: "Remembered answers: what was allowed for a run, a chat or an agent; newest first",
+      summary: "List remembered answers for runs, chats and agents, newest first",
       handler: ({ query: { agent_id, run_id, session_id, ...query }, caller }) =>
         permissions.answers({ agent_id, run_id, session_id }, pageOf(query), caller),
     }),
@@ -36,7 +36,7 @@ export function permissionRoutes(permissions: PermissionService) {
       access: "user",
       scope: "runs",
       answer: 204,
-      summary: "Take back a remembered answer: the rule asks again",
+      summary: "Revoke a remembered answer, so that the rule asks again",
       handler: ({ params, caller }) => permissions.revoke(params.id, caller),
     }),
   ]);

@@ -13,10 +13,10 @@ export const Pipeline = t.Object({
   description: t.String(),
   version: t.Integer(),
   steps: t.Array(STEP),
-  agents: t.Array(t.String(), { description: "Every agent it refers to." }),
+  agents: t.Array(t.String(), { description: "Ids of all agents that the pipeline refers to." }),
   inputs: INPUTS,
   defaults: DEFAULTS,
-  source_file: t.String({ description: "Below the folder of agents." }),
+  source_file: t.String({ description: "Path of the file below the folder of agents." }),
   valid: t.Boolean(),
   problems: t.Array(FileProblem),
   updated_at: Time,
@@ -25,20 +25,26 @@ export type Pipeline = Static<typeof Pipeline>;
 
 export const PipelineDetail = t.Object({
   ...Pipeline.properties,
-  source: t.String({ description: "The file's text." }),
+  source: t.String({ description: "Text of the pipeline's file." }),
 });
 export type PipelineDetail = Static<typeof PipelineDetail>;
 
 /** Either the file's whole text, or the definition's fields. */
 export const PipelineBody = t.Object({
-  source: t.Optional(t.String({ minLength: 1, maxLength: LIMITS.textCharacters, description: "YAML, whole." })),
+  source: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: LIMITS.textCharacters,
+      description: "Whole text of the pipeline's YAML file.",
+    }),
+  ),
   id: t.Optional(t.String({ maxLength: 64 })),
   name: t.Optional(t.String({ maxLength: LIMITS.nameCharacters })),
   description: t.Optional(orNull(t.String())),
   version: t.Optional(orNull(t.Integer())),
   defaults: t.Optional(orNull(Loose)),
   inputs: t.Optional(orNull(Loose)),
-  steps: t.Optional(t.Array(Loose, { description: "As in the file; see /v1/pipelines/schema.json." })),
+  steps: t.Optional(t.Array(Loose, { description: "Steps as in the pipeline's file; see /v1/pipelines/schema.json." })),
 });
 export type PipelineBody = Static<typeof PipelineBody>;
 

@@ -14,13 +14,13 @@ export function pipelineRoutes(pipelines: Pipelines, jsonSchema: () => Record<st
     operation("listPipelines", "GET /v1/pipelines", {
       access: "user",
       ...pagesOf(Pipeline),
-      summary: "List pipelines, by id; broken ones with their problems",
+      summary: "List pipelines by id, broken ones with their problems",
       handler: ({ query }) => pipelines.listInTurns(pageOf(query)),
     }),
     operation("getPipelinesSchemaJson", "GET /v1/pipelines/schema.json", {
       access: "user",
       answer: t.Record(t.String(), t.Unknown()),
-      summary: "JSON Schema of pipeline files, for editors",
+      summary: "Get the JSON Schema of pipeline files, for editors",
       handler: () => jsonSchema(),
     }),
     operation("validatePipeline", "POST /v1/pipelines/validate", {
@@ -36,7 +36,7 @@ export function pipelineRoutes(pipelines: Pipelines, jsonSchema: () => Record<st
     operation("getPipeline", "GET /v1/pipelines/:id", {
       access: "user",
       answer: PipelineDetail,
-      summary: "One pipeline with its text",
+      summary: "Get a pipeline with the text of its file",
       handler: ({ params, answer }) => answer.tagged(pipelines.get(params.id)),
     }),
     operation("createPipeline", "POST /v1/pipelines", {
@@ -50,7 +50,7 @@ export function pipelineRoutes(pipelines: Pipelines, jsonSchema: () => Record<st
       access: "admin",
       body: PipelineBody,
       answer: PipelineDetail,
-      summary: "Change a pipeline; comments in its file stay when fields are sent",
+      summary: "Change a pipeline; if fields are sent, comments in its file stay",
       handler: ({ params, body, caller, request, answer }) => {
         assertIfMatch(request, pipelines.get(params.id));
         return answer.tagged(pipelines.update(params.id, body, caller));
@@ -59,7 +59,7 @@ export function pipelineRoutes(pipelines: Pipelines, jsonSchema: () => Record<st
     operation("deletePipeline", "DELETE /v1/pipelines/:id", {
       access: "admin",
       answer: 204,
-      summary: "Delete a pipeline; runs of it continue with the copy they hold",
+      summary: "Delete a pipeline; its runs continue with the copy they hold",
       handler: ({ params, caller, request }) => {
         assertIfMatch(request, pipelines.get(params.id));
         pipelines.remove(params.id, caller);

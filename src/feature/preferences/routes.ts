@@ -8,7 +8,7 @@ export function preferenceRoutes(preferences: PreferencesService) {
     operation("getPreferences", "GET /v1/preferences", {
       access: "user",
       answer: Preferences,
-      summary: "What your pages remember, in every browser",
+      summary: "Get your preferences, which the dashboard remembers in every browser",
       handler: ({ caller }) => preferences.get(caller),
     }),
     operation("updatePreferences", "PATCH /v1/preferences", {
@@ -16,7 +16,7 @@ export function preferenceRoutes(preferences: PreferencesService) {
       strict: true,
       body: Preferences,
       answer: Preferences,
-      summary: "Set some of them; null removes one",
+      summary: "Change your preferences; null removes one",
       handler: ({ body, caller }) => preferences.update(body, caller),
     }),
   ]);

@@ -10,14 +10,14 @@ export const previewChanged = defineEvent(
       step_id: t.String(),
       state: oneOf("open", "kept", "closed"),
     },
-    { description: "The app of a step can be looked at, is kept after its step, or is gone." },
+    { description: "The app of a step can be opened, is kept after its step has ended, or is closed." },
   ),
   { stale: ["/v1/runs"] },
 );
 
 export const screenshotsMade = defineEvent(
   "screenshots_made",
-  t.Object({ step_id: t.String(), count: t.Integer() }, { description: "Pictures of a step's app were kept." }),
+  t.Object({ step_id: t.String(), count: t.Integer() }, { description: "Screenshots of a step's app were stored." }),
   { stale: ["/v1/runs"] },
 );
 

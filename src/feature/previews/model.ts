@@ -7,12 +7,12 @@ export const Preview = t.Object(
     id: t.String(),
     run_id: t.String(),
     step_id: t.String({ description: "Name of the step." }),
-    port: t.Integer({ description: "Port of the sandbox that the app listens on." }),
-    path: t.String({ description: "Its first page." }),
+    port: t.Integer({ description: "Port in the sandbox on which the app listens." }),
+    path: t.String({ description: "Path of the app's first page." }),
     created_at: Time,
     kept_until: orNull({
       ...Time,
-      description: "The step has ended, and the app runs on until then. Null: the step runs.",
+      description: "Time until which the app keeps running after its step has ended; null while the step runs.",
     }),
   },
   { title: "Preview" },
@@ -24,7 +24,7 @@ export const Screenshot = t.Object(
     id: t.String(),
     run_id: t.String(),
     step_id: t.String({ description: "Name of the step." }),
-    path: t.String({ description: "The page that it shows." }),
+    path: t.String({ description: "Path of the page that the screenshot shows." }),
     width: t.Integer(),
     height: t.Integer(),
     size_bytes: t.Integer(),
@@ -36,7 +36,7 @@ export type Screenshot = Static<typeof Screenshot>;
 
 export const PreviewTicket = t.Object(
   {
-    url: t.String({ description: "Opens the preview in a browser, once, within a minute." }),
+    url: t.String({ description: "Address that opens the preview in a browser; valid once, for one minute." }),
     expires_at: Time,
   },
   { title: "PreviewTicket" },

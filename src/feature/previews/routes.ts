@@ -12,7 +12,7 @@ export function previewRoutes(previews: Previews, visits: () => Promise<Visits>)
     operation("listPreviews", "GET /v1/runs/:id/previews", {
       access: "user",
       ...pagesOf(Preview),
-      summary: "Apps of a run's steps that can be looked at now, newest first",
+      summary: "List the apps of a run's steps that can be opened now, newest first",
       handler: ({ params, query, caller }) => previews.list(params.id, pageOf(query), caller),
     }),
     operation("openPreview", "POST /v1/runs/:id/previews/:preview_id/tickets", {
@@ -21,9 +21,9 @@ export function previewRoutes(previews: Previews, visits: () => Promise<Visits>)
       scope: "runs",
       credential: true,
       answer: { 201: PreviewTicket },
-      summary: "An address that opens a preview in a browser, once, within a minute",
+      summary: "Create an address that opens a preview in a browser, once, within a minute",
       description:
-        "The preview has an origin of its own: the caller's credential is not sent there. The address sets a cookie for that preview alone, which ends with the preview, and with the caller's right to read the run.",
+        "The preview has its own origin, which never receives the caller's credential. The address sets a cookie for this preview only. The cookie ends with the preview, or when the caller may no longer read the run.",
       handler: async ({ params, caller, answer }) => {
         const preview = previews.find(params.id, params.preview_id, caller);
         const { url, expiresAt } = (await visits()).ticket(preview, caller);
@@ -35,8 +35,8 @@ export function previewRoutes(previews: Previews, visits: () => Promise<Visits>)
       access: "user",
       scope: "runs",
       answer: 204,
-      summary: "End an app that is kept after its step",
-      description: "409 while the step runs: cancel the run to end it.",
+      summary: "Stop an app that was kept after its step",
+      description: "Answers 409 while the step runs; cancel the run to stop the app.",
       handler: ({ params, caller }) => previews.end(params.id, params.preview_id, caller),
     }),
   ]);

@@ -10,13 +10,13 @@ export const screenshotRoutes = (screenshots: Screenshots) =>
     operation("listScreenshots", "GET /v1/runs/:id/screenshots", {
       access: "user",
       ...pagesOf(Screenshot),
-      summary: "Pictures of the apps of a run's steps, newest first",
+      summary: "List screenshots of the apps of a run's steps, newest first",
       handler: ({ params, query, caller }) => screenshots.list(params.id, pageOf(query), caller),
     }),
     operation("getScreenshot", "GET /v1/runs/:id/screenshots/:screenshot_id", {
       access: "user",
-      summary: "A picture, as PNG",
-      documented: { responses: { 200: describeFile("image/png", "The picture.") } },
+      summary: "Get a screenshot as PNG",
+      documented: { responses: { 200: describeFile("image/png", "The screenshot.") } },
       handler: ({ params, caller }) =>
         new Response(Buffer.from(screenshots.bytes(params.id, params.screenshot_id, caller)), {
           headers: {

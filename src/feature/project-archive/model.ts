@@ -18,7 +18,8 @@ export const RUNS_MAX = 2_000;
 const Passphrase = t.String({
   minLength: 12,
   maxLength: 1_000,
-  description: "Seals the secrets in the archive. It is not kept: without it nobody opens them.",
+  description:
+    "Passphrase that seals the secrets in the archive. The server does not store it, and without it nobody can open the secrets.",
 });
 
 export const ProjectExport = t.Object(
@@ -27,7 +28,7 @@ export const ProjectExport = t.Object(
       t.Array(t.String({ minLength: 1, maxLength: LIMITS.nameCharacters }), {
         maxItems: 50,
         description:
-          "Names of secrets to put in, sealed by the passphrase. Administrators only; without it there are none.",
+          "Names of secrets to include, sealed with the passphrase. Administrators only; by default the archive holds no secrets.",
       }),
     ),
     passphrase: t.Optional(Passphrase),
@@ -39,15 +40,23 @@ export type ProjectExport = Static<typeof ProjectExport>;
 /** Fields of the upload form besides the file. */
 export const ProjectImport = t.Object({
   name: t.Optional(
-    t.String({ ...ProjectCreate.properties.name, description: "Another name than the one in the archive." }),
+    t.String({
+      ...ProjectCreate.properties.name,
+      description: "Name of the new project, instead of the name in the archive.",
+    }),
   ),
   access: t.Optional(ProjectOpenTo),
   trusted: t.Optional(
     t.Union([t.Literal("true"), t.Literal("false")], {
-      description: "true: you know who wrote the archive, so its words are not held for outside text.",
+      description: "true: you know who wrote the archive, so its text is not treated as outside text.",
     }),
   ),
-  passphrase: t.Optional(t.String({ maxLength: 1_000, description: "Opens its secrets. Administrators only." })),
+  passphrase: t.Optional(
+    t.String({
+      maxLength: 1_000,
+      description: "Passphrase that opens the secrets in the archive. Administrators only.",
+    }),
+  ),
 });
 export type ProjectImport = Static<typeof ProjectImport>;
 
@@ -55,9 +64,9 @@ export const ImportedProject = t.Object(
   {
     project: ShownProject,
     job: orNull(Job),
-    tasks: t.Integer({ description: "That the job creates, with ids of their own." }),
+    tasks: t.Integer({ description: "Number of tasks that the job creates; each gets a new id." }),
     notices: t.Array(t.String(), {
-      description: "What of the archive could not be taken over, and what to do about it.",
+      description: "Parts of the archive that could not be imported, and what to do about them.",
     }),
   },
   { title: "ImportedProject" },

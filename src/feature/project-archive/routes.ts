@@ -24,9 +24,9 @@ export const projectArchiveRoutes = ({ write, read }: ProjectArchives) =>
       credential: true,
       strict: true,
       body: t.Optional(ProjectExport),
-      summary: "Download a project as an archive: its settings, board, policy, and the runs that you may read",
+      summary: "Download a project as an archive of its settings, board, policy and the runs that you may read",
       description:
-        "A gzipped tar with a manifest of sizes and SHA-256 digests. Values of secrets are masked in all texts. The repository is named, not copied.",
+        "The archive is a gzipped tar with a manifest of sizes and SHA-256 digests. Values of secrets are masked in all texts. The archive names the repository but does not contain it.",
       documented: { responses: { 200: describeFile("application/gzip", "A gzipped tar.") } },
       handler: async ({ params, body, caller }) => {
         const { name, bytes } = await write(params.id, body ?? {}, caller);
@@ -36,9 +36,12 @@ export const projectArchiveRoutes = ({ write, read }: ProjectArchives) =>
     operation("importProject", "POST /v1/project-imports", {
       access: "user",
       upload: true,
-      body: t.Object({ ...ProjectImport.properties, file: formFile({ description: "What the export answered." }) }),
+      body: t.Object({
+        ...ProjectImport.properties,
+        file: formFile({ description: "Archive that the export returned." }),
+      }),
       answer: { 201: ImportedProject },
-      summary: "Make a project of an archive: you own it, and everything in it gets an id of its own",
+      summary: "Create a project from an archive; you own it, and everything in it gets a new id",
       handler: async ({ body, upload, caller, answer }) => {
         if (!upload) throw invalidField("/file", "Send the archive as a file of a form");
         const { file: _, ...wanted } = body;

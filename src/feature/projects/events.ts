@@ -10,7 +10,7 @@ export const projectChanged = defineEvent(
   "project_changed",
   t.Object(
     { change: oneOf("created", "updated", "deleted", "workspace"), name, status, workspace },
-    { description: "A project was made, changed or deleted, or its clone progressed." },
+    { description: "A project was created, changed or deleted, or its clone progressed." },
   ),
   { stale: ["/v1/projects"] },
 );
@@ -27,13 +27,13 @@ export const workspaceChanged = defineEvent(
             path: t.String(),
             why: oneOf("too large", "not readable", "no regular file", "unusable name"),
           }),
-          { description: "The first paths that were not committed, with the reason." },
+          { description: "The first paths that were not committed, each with the reason." },
         ),
       ),
     },
     {
       description:
-        "The files of a project changed: it was cloned or fetched, work on a branch was committed, or merged.",
+        "The files of a project changed: its repository was cloned or fetched, or work on a branch was committed or merged.",
     },
   ),
   { stale: ["/v1/projects", "/v1/changes"] },

@@ -6,10 +6,11 @@ import { oneOf, orNull, Time } from "../../core/schema.ts";
 const ProjectStatus = oneOf("active", "paused", "archived");
 export const ProjectOpenTo = t.Union([t.Literal("everyone"), t.Literal("members"), t.Literal("personal")], {
   description:
-    "Who sees it and what is in it: all accounts, its members, or its owner alone. Administrators see every project.",
+    "Who sees the project and everything in it: all accounts, only its members, or only its owner. Administrators see every project.",
 });
 const FetchBeforeRun = t.Union([t.Literal("try"), t.Literal("require"), t.Literal("never")], {
-  description: "Bring the clone up to date before a run: `try` continues when that fails and notes it on the run.",
+  description:
+    "Whether the clone is brought up to date before a run. `try` continues if that fails and notes it on the run; `require` does not; `never` skips the update.",
 });
 const WorkspaceState = oneOf("none", "cloning", "ready", "failed");
 
@@ -18,35 +19,39 @@ export const BoardColumn = t.Object({
   id: t.String({ pattern: "^[a-z][a-z0-9_-]{0,39}$" }),
   name: t.String({ minLength: 1, maxLength: 60 }),
   statuses: t.Array(Status, { minItems: 1, maxItems: 20 }),
-  wip_limit: orNull(t.Integer({ minimum: 1, maximum: 1_000, description: "Most tasks in the column at once." })),
+  wip_limit: orNull(
+    t.Integer({ minimum: 1, maximum: 1_000, description: "Most tasks that the column may hold at once." }),
+  ),
 });
 export type BoardColumn = Static<typeof BoardColumn>;
 
 export const Project = t.Object({
   id: t.String(),
-  name: t.String({ description: "Unique; runs name their project by it." }),
+  name: t.String({ description: "Unique name, by which runs refer to the project." }),
   description: t.String(),
   repository: orNull(t.String()),
   default_branch: orNull(t.String()),
   default_pipeline_id: orNull(t.String()),
-  check: orNull(t.String({ description: "Command line whose exit code says whether the code works." })),
-  scip_path: orNull(t.String({ description: "SCIP index in the repository: its calls are exact in the code graph." })),
+  check: orNull(t.String({ description: "Command line whose exit code tells whether the code works." })),
+  scip_path: orNull(
+    t.String({ description: "Path of a SCIP index in the repository, which makes the calls in the code graph exact." }),
+  ),
   access: ProjectOpenTo,
   status: ProjectStatus,
   vision: orNull(t.String()),
   outside: orNull(
     t.String({
       description:
-        "Why its description and vision may repeat outside text: until somebody confirms them no system prompt holds them.",
+        "Why the description and vision may repeat outside text. They stay out of system prompts until somebody confirms them.",
     }),
   ),
-  columns: t.Array(BoardColumn, { description: "The board, from left to right." }),
-  counts: t.Record(t.String(), t.Integer(), { description: "Tasks by status." }),
+  columns: t.Array(BoardColumn, { description: "Columns of the board, from left to right." }),
+  counts: t.Record(t.String(), t.Integer(), { description: "Number of tasks by status." }),
   workspace: t.Object({
     state: WorkspaceState,
     error: orNull(t.String()),
-    head: orNull(t.String({ description: "Commit that new runs start from." })),
-    fetched_at: orNull(Time, { description: "When it was last brought up to date." }),
+    head: orNull(t.String({ description: "Commit from which new runs start." })),
+    fetched_at: orNull(Time, { description: "When the clone was last brought up to date." }),
   }),
   fetch_before_run: FetchBeforeRun,
   created_at: Time,
@@ -57,7 +62,7 @@ export type Project = Static<typeof Project>;
 export const ShownProject = t.Object({
   ...Project.properties,
   role: t.Union([t.Literal("viewer"), t.Literal("contributor"), t.Literal("maintainer"), t.Literal("owner")], {
-    description: "What you may do in it.",
+    description: "What you may do in the project.",
   }),
 });
 export type ShownProject = Static<typeof ShownProject>;
@@ -68,13 +73,13 @@ const Name = t.String({
   minLength: 1,
   maxLength: LIMITS.nameCharacters,
   pattern: "^[^\\s\\x00-\\x1f\\x7f]([^\\x00-\\x1f\\x7f]*[^\\s\\x00-\\x1f\\x7f])?$",
-  description: "One line, no blanks around it.",
+  description: "Name of the project: one line, without blanks at either end.",
 });
 const Description = t.String({ maxLength: 20_000 });
 const Repository = t.String({
   minLength: 1,
   maxLength: 2_000,
-  description: "https or ssh address without credentials; an absolute path where the operator allows it.",
+  description: "An https or ssh address without credentials, or an absolute path if the operator allows it.",
 });
 const Branch = t.String({ minLength: 1, maxLength: 200 });
 const Check = t.String({
@@ -86,7 +91,7 @@ const Check = t.String({
 const ScipPath = t.String({
   maxLength: 400,
   pattern: "^(?!/|\\.\\.?(/|$))(?!.*/(\\.\\.?)?(/|$))[^\\x00-\\x1f\\x7f]+$",
-  description: "Path in the repository of a SCIP index, such as `index.scip`; 50 MiB at most.",
+  description: "Path in the repository of a SCIP index, such as `index.scip`; at most 50 MiB.",
 });
 const PipelineId = t.String({ minLength: 1, maxLength: 64 });
 
@@ -119,13 +124,15 @@ export const ProjectUpdate = t.Object({
   scip_path: t.Optional(orNull(ScipPath)),
   fetch_before_run: t.Optional(FetchBeforeRun),
   status: t.Optional(ProjectStatus),
-  trusted: t.Optional(t.Literal(true, { description: "You have read its description and vision, and confirm them." })),
+  trusted: t.Optional(
+    t.Literal(true, { description: "Confirms that you have read the project's description and vision." }),
+  ),
   columns: t.Optional(
     orNull(
       t.Array(t.Composite([t.Omit(BoardColumn, ["wip_limit"]), t.Partial(t.Pick(BoardColumn, ["wip_limit"]))]), {
         minItems: 1,
         maxItems: 30,
-        description: "Null: back to the shipped board.",
+        description: "Columns of the board; null restores the default board.",
       }),
     ),
   ),
@@ -133,7 +140,7 @@ export const ProjectUpdate = t.Object({
 export type ProjectUpdate = Static<typeof ProjectUpdate>;
 
 export const ProjectQuery = {
-  name: t.Optional(t.String({ maxLength: LIMITS.nameCharacters, description: "Only the project of this name." })),
+  name: t.Optional(t.String({ maxLength: LIMITS.nameCharacters, description: "Only the project with this name." })),
   status: t.Optional(ProjectStatus),
 };
 export interface ProjectFilter {
@@ -142,5 +149,5 @@ export interface ProjectFilter {
 }
 
 export const VisionUpdate = t.Object({
-  vision: orNull(t.String({ maxLength: 100_000, description: "Markdown; null removes it." })),
+  vision: orNull(t.String({ maxLength: 100_000, description: "Vision in Markdown; null removes it." })),
 });

@@ -45,14 +45,14 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
       access: "user",
       body: ProjectCreate,
       answer: { 201: ShownProject },
-      summary: "Create a project; a repository is cloned in the background",
+      summary: "Create a project and clone its repository in the background",
       handler: ({ body, caller, answer }) =>
         answer.created(LOCATION, () => shownTo(projects.create(checked(body, caller, null), caller), caller)),
     }),
     operation("getProject", "GET /v1/projects/:id", {
       access: "user",
       answer: ShownProject,
-      summary: "One project",
+      summary: "Get a project",
       handler: ({ params, caller, answer }) => answer.tagged(shownTo(projects.get(params.id), caller)),
     }),
     operation("updateProject", "PUT /v1/projects/:id", {
@@ -71,7 +71,7 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
       project: "maintainer",
       body: VisionUpdate,
       answer: ShownProject,
-      summary: "Set the project's vision",
+      summary: "Set or remove a project's vision",
       handler: ({ params, body, caller, answer }) =>
         answer.tagged(shownTo(projects.setVision(params.id, body.vision), caller)),
     }),
@@ -82,29 +82,29 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
         force: t.Optional(oneOf("true", "false")),
       }),
       answer: 204,
-      summary: "Delete a project with its workspace",
-      description: "`force` is needed when branches of runs are not merged.",
+      summary: "Delete a project and its workspace",
+      description: "`force` is required if the project has branches of runs that are not merged.",
       handler: ({ params, query, caller }) => projects.remove(params.id, query.force === "true", caller),
     }),
     operation("cloneProject", "POST /v1/projects/:id/clone", {
       access: "user",
       answer: { 202: ShownProject },
-      summary: "Make sure that there is a clone and that it is up to date",
+      summary: "Clone a project's repository, or bring the clone up to date",
       handler: ({ params, caller, answer }) =>
         answer.accepted(LOCATION, () => shownTo(projects.clone(params.id, caller.userId), caller)),
     }),
     operation("fetchProject", "POST /v1/projects/:id/fetch", {
       access: "user",
       answer: { 202: Job },
-      summary: "Bring the clone up to date, as a background job",
+      summary: "Bring a project's clone up to date, as a background job",
       handler: ({ params, caller, answer }) =>
         answer.accepted("/v1/jobs/:id", () => updates.start(params.id, caller.userId)),
     }),
     operation("resetProject", "POST /v1/projects/:id/reset", {
       access: "admin",
       answer: ShownProject,
-      summary: "Begin again at the fetched branch, after the repository's history was rewritten",
-      description: "Merges that were not pushed are left out of the default branch; the branches of runs stay.",
+      summary: "Reset a project to the fetched branch after the repository's history was rewritten",
+      description: "The default branch loses merges that were not pushed. The branches of runs stay.",
       handler: async ({ params, caller, answer }) => {
         await updates.reset(params.id);
         return answer.tagged(shownTo(projects.get(params.id), caller));

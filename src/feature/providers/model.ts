@@ -3,23 +3,35 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull } from "../../core/schema.ts";
 
-const Price = orNull(t.Number({ minimum: 0, maximum: 100_000, description: "USD per million tokens; null: unknown." }));
-const Window = orNull(t.Integer({ minimum: 1, maximum: 100_000_000, description: "Tokens; null: unknown." }));
+const Price = orNull(
+  t.Number({ minimum: 0, maximum: 100_000, description: "Price in USD per million tokens; null if unknown." }),
+);
+const Window = orNull(
+  t.Integer({ minimum: 1, maximum: 100_000_000, description: "Number of tokens; null if unknown." }),
+);
 const Name = t.String({ minLength: 1, maxLength: LIMITS.nameCharacters });
 
 export const ProviderModel = t.Object({
-  id: t.String({ description: "provider/model" }),
+  id: t.String({ description: "Id in the form `provider/model`." }),
   name: t.String(),
   context_window: orNull(
-    t.Integer({ minimum: 1, maximum: 100_000_000, description: "Tokens that are served; null: unknown." }),
+    t.Integer({
+      minimum: 1,
+      maximum: 100_000_000,
+      description: "Context window that is served, in tokens; null if unknown.",
+    }),
   ),
-  max_context_window: orNull(t.Integer({ description: "Tokens, the most that the model can; null: unknown." })),
-  max_output_tokens: orNull(t.Integer({ description: "Most tokens of a reply; null: the provider's own limit." })),
+  max_context_window: orNull(
+    t.Integer({ description: "Largest context window that the model supports, in tokens; null if unknown." }),
+  ),
+  max_output_tokens: orNull(
+    t.Integer({ description: "Most tokens of a reply; null applies the provider's own limit." }),
+  ),
   input_usd_per_mtok: Price,
   output_usd_per_mtok: Price,
   reasoning: t.Boolean(),
   tools: t.Boolean(),
-  images: t.Boolean({ description: "It reads pictures." }),
+  images: t.Boolean({ description: "Whether the model reads images." }),
 });
 export type ProviderModel = Static<typeof ProviderModel>;
 
@@ -33,15 +45,17 @@ export const Provider = t.Object({
   kind: ProviderKind,
   base_url: orNull(t.String()),
   enabled: t.Boolean(),
-  configured: t.Boolean({ description: "Calls can be made: it has the key or the address that it needs." }),
+  configured: t.Boolean({ description: "Whether the provider has the key or the address that its calls need." }),
   key_source: KeySource,
   masked_key: orNull(t.String()),
-  key_refused: t.Boolean({ description: "The provider refused the instance's key when it was last tried." }),
-  last_used_on: orNull(t.String({ description: "Day (UTC) of the last call to it, in the last 90 days." })),
-  default: orNull(t.String({ description: "The instance's default model, if it is this provider's." })),
+  key_refused: t.Boolean({ description: "Whether the provider refused the instance's key at the last attempt." }),
+  last_used_on: orNull(
+    t.String({ description: "Day (UTC) of the last call to the provider within the last 90 days." }),
+  ),
+  default: orNull(t.String({ description: "The instance's default model, if it belongs to this provider." })),
   models: t.Array(ProviderModel),
   docs_url: t.String(),
-  env_var: t.String({ description: "Variable from which a key is taken when none is stored." }),
+  env_var: t.String({ description: "Environment variable that holds the key if none is stored." }),
 });
 export type Provider = Static<typeof Provider>;
 
@@ -49,7 +63,11 @@ const yesNo = () => t.Optional(orNull(t.Boolean()));
 
 export const ModelUpdate = t.Object(
   {
-    model: t.String({ minLength: 3, maxLength: LIMITS.nameCharacters, description: "provider/model" }),
+    model: t.String({
+      minLength: 3,
+      maxLength: LIMITS.nameCharacters,
+      description: "Id in the form `provider/model`.",
+    }),
     context_window: t.Optional(Window),
     max_output_tokens: t.Optional(Window),
     input_usd_per_mtok: t.Optional(Price),
@@ -58,17 +76,23 @@ export const ModelUpdate = t.Object(
     tools: yesNo(),
     images: yesNo(),
   },
-  { description: "What is left out stays as it is; null goes back to what the server or the price table says." },
+  {
+    description: "Fields that are left out stay unchanged. Null restores the value from the server or the price table.",
+  },
 );
 export type ModelUpdate = Static<typeof ModelUpdate>;
 
 export const ModelWindow = t.Object({
   model: t.String(),
-  context_window: orNull(t.Integer({ description: "Tokens that the server serves now; null: it does not say." })),
-  max_context_window: orNull(t.Integer({ description: "Tokens, the most that the model can." })),
-  wanted: orNull(t.Integer({ description: "Tokens that were set." })),
-  is_small: t.Boolean({ description: "Too small for agents." }),
-  advice: orNull(t.String({ description: "What to do about it, for a person." })),
+  context_window: orNull(
+    t.Integer({
+      description: "Context window that the server serves now, in tokens; null if the server does not tell.",
+    }),
+  ),
+  max_context_window: orNull(t.Integer({ description: "Largest context window that the model supports, in tokens." })),
+  wanted: orNull(t.Integer({ description: "Context window that was set for the model, in tokens." })),
+  is_small: t.Boolean({ description: "Whether the context window is too small for agents." }),
+  advice: orNull(t.String({ description: "What to do about the window, in words for a person." })),
 });
 
 const Key = t.String({ minLength: 1, maxLength: 4_096, pattern: "^[\\x21-\\x7e]+$" });
@@ -84,10 +108,14 @@ export const ProviderUpdate = t.Object({
         t.Literal("openai-compatible"),
         t.Literal("ollama"),
       ],
-      { description: "Protocol that a custom server speaks." },
+      { description: "Protocol that the custom server speaks." },
     ),
   ),
-  base_url: t.Optional(orNull(t.String({ maxLength: 2_048, description: "Another address drops the stored keys." }))),
+  base_url: t.Optional(
+    orNull(
+      t.String({ maxLength: 2_048, description: "Address of the provider. A new address drops the stored keys." }),
+    ),
+  ),
   api_key: t.Optional(orNull(Key)),
   enabled: t.Optional(t.Boolean()),
   models: t.Optional(
@@ -103,10 +131,12 @@ export const ProviderUpdate = t.Object({
         tools: t.Optional(t.Boolean()),
         images: t.Optional(t.Boolean()),
       }),
-      { maxItems: 500, description: "Own entries; they take precedence over the built-in table." },
+      { maxItems: 500, description: "Your own entries for models, which take precedence over the built-in table." },
     ),
   ),
-  default: t.Optional(orNull(t.String({ maxLength: LIMITS.nameCharacters, description: "Instance's default model." }))),
+  default: t.Optional(
+    orNull(t.String({ maxLength: LIMITS.nameCharacters, description: "Model that becomes the instance's default." })),
+  ),
 });
 export type ProviderUpdate = Static<typeof ProviderUpdate>;
 
@@ -114,7 +144,9 @@ export const UserKey = t.Object({
   provider: t.String(),
   name: t.String(),
   masked_key: t.String(),
-  usable: t.Boolean({ description: "False when the provider is switched off or its address has changed." }),
+  usable: t.Boolean({
+    description: "Whether the key can be used. False if the provider is switched off or its address has changed.",
+  }),
   created_at: t.String({ format: "date-time" }),
   updated_at: t.String({ format: "date-time" }),
 });
@@ -125,7 +157,7 @@ export const ProviderKey = t.Object({
   provider: t.String(),
   source: oneOf("instance", "env"),
   masked_key: t.String(),
-  api_key: t.Optional(t.String({ description: "For the engine's token alone." })),
+  api_key: t.Optional(t.String({ description: "Key in plain text; only the engine's token gets it." })),
   base_url: orNull(t.String()),
 });
 export type ProviderKey = Static<typeof ProviderKey>;
@@ -135,8 +167,8 @@ export const ProviderTest = t.Object({
   base_url: orNull(t.String()),
   key_source: KeySource,
   duration_ms: t.Integer(),
-  models: t.Array(ProviderModel, { description: "What the server lists now." }),
-  error: orNull(t.String({ description: "Why not, for a person; never a key." })),
-  key_refused: t.Boolean({ description: "It wants a key, or another one." }),
+  models: t.Array(ProviderModel, { description: "Models that the server lists now." }),
+  error: orNull(t.String({ description: "Why the test failed, in words for a person; never contains a key." })),
+  key_refused: t.Boolean({ description: "Whether the provider refused the key, or needs one and has none." }),
 });
 export type ProviderTest = Static<typeof ProviderTest>;

@@ -31,7 +31,12 @@ const ProviderPath = t.Object({ provider: t.String({ maxLength: 64 }) });
 const TestBody = t.Optional(
   t.Object({
     api_key: t.Optional(UserKeyUpdate.properties.api_key),
-    base_url: t.Optional(t.String({ maxLength: 2_048, description: "Stored keys are not sent to another address." })),
+    base_url: t.Optional(
+      t.String({
+        maxLength: 2_048,
+        description: "Address to try. Stored keys are never sent to an address other than the stored one.",
+      }),
+    ),
   }),
 );
 const UsableModel = t.Composite([ProviderModel, t.Object({ provider: t.String() })]);
@@ -51,7 +56,7 @@ export function providerRoutes({ providers, userKeys, test, models, windowOf }: 
     operation("listUserProviders", "GET /v1/settings/user-providers", {
       access: "user",
       ...pagesOf(UserKey),
-      summary: "Own provider keys, masked",
+      summary: "List your own provider keys, masked",
       handler: ({ query, caller }) => userKeys.list(pageOf(query), caller),
     }),
     operation("updateUserProvider", "PUT /v1/settings/user-providers/:provider", {
@@ -59,28 +64,28 @@ export function providerRoutes({ providers, userKeys, test, models, windowOf }: 
       params: ProviderPath,
       body: UserKeyUpdate,
       answer: UserKey,
-      summary: "Set your own key, used first for what you start",
+      summary: "Set your own key for a provider, which is used first for work that you start",
       handler: ({ params, body, caller }) => userKeys.set(params.provider, body.api_key, caller),
     }),
     operation("deleteUserProvider", "DELETE /v1/settings/user-providers/:provider", {
       access: "user",
       params: ProviderPath,
       answer: 204,
-      summary: "Remove your own key",
+      summary: "Remove your own key for a provider",
       handler: ({ params, caller }) => userKeys.remove(params.provider, caller),
     }),
     operation("testUserProvider", "POST /v1/settings/user-providers/:provider/test", {
       access: "user",
       params: ProviderPath,
       answer: ProviderTest,
-      summary: "Try a provider with the key that your own work would use",
+      summary: "Test a provider with the key that your own work would use",
       handler: ({ params, caller }) => test(params.provider, {}, personOf(caller)),
     }),
     operation("listModels", "GET /v1/models", {
       access: "user",
       query: t.Object({ ...PageQuery, provider: t.Optional(t.String({ maxLength: 64 })) }),
       answer: listOf(UsableModel),
-      summary: "Models that you can use now, with prices and context sizes",
+      summary: "List the models that you can use now, with prices and context sizes",
       handler: ({ query, caller }) =>
         pageOfArray(
           providers
@@ -100,14 +105,14 @@ function modelRoutes({ models, windowOf }: Pick<ProviderRoutesDeps, "models" | "
       strict: true,
       body: ModelUpdate,
       answer: UsableModel,
-      summary: "Set window, prices and abilities of one model",
+      summary: "Set the context window, prices and abilities of a model",
       handler: ({ body, caller }) => models.set(body, caller),
     }),
     operation("measureModelWindow", "POST /v1/settings/models/window", {
       access: "admin",
       body: t.Object({ model: ModelUpdate.properties.model }),
       answer: ModelWindow,
-      summary: "Ask a server which window it serves; a model that is not loaded is loaded",
+      summary: "Ask a server which context window it serves, loading the model if necessary",
       handler: async ({ body, request }) => {
         return expectFound(await windowOf(body.model, { mayLoad: true, signal: request.signal }), "model");
       },
@@ -120,14 +125,14 @@ function instanceRoutes({ providers, test }: Pick<ProviderRoutesDeps, "providers
     operation("listProviders", "GET /v1/settings/providers", {
       access: "admin",
       ...pagesOf(Provider),
-      summary: "Model providers, keys masked",
+      summary: "List model providers, keys masked",
       handler: ({ query }) => providers.list(pageOf(query)),
     }),
     operation("getProvider", "GET /v1/settings/providers/:id", {
       access: "admin",
       params: IdPath,
       answer: Provider,
-      summary: "One provider",
+      summary: "Get a model provider",
       handler: ({ params, answer }) => answer.tagged(providers.get(params.id)),
     }),
     operation("updateProvider", "PUT /v1/settings/providers/:id", {
@@ -136,7 +141,7 @@ function instanceRoutes({ providers, test }: Pick<ProviderRoutesDeps, "providers
       body: ProviderUpdate,
       answer: Provider,
       summary: "Configure a provider, or add an OpenAI-compatible server",
-      description: "An id that begins with `custom-` adds a self-hosted server: give its `base_url`.",
+      description: "An id that begins with `custom-` adds a self-hosted server and requires its `base_url`.",
       handler: ({ params, body, caller, request, answer }) => {
         if (request.headers.has("if-match")) assertIfMatch(request, providers.get(params.id));
         return answer.tagged(providers.update(params.id, body, caller));
@@ -146,7 +151,7 @@ function instanceRoutes({ providers, test }: Pick<ProviderRoutesDeps, "providers
       access: "admin",
       params: IdPath,
       answer: 204,
-      summary: "Forget a provider's configuration",
+      summary: "Delete a provider's configuration",
       handler: ({ params, caller }) => providers.remove(params.id, caller),
     }),
     operation("testProvider", "POST /v1/settings/providers/:id/test", {
@@ -154,14 +159,14 @@ function instanceRoutes({ providers, test }: Pick<ProviderRoutesDeps, "providers
       params: IdPath,
       body: TestBody,
       answer: ProviderTest,
-      summary: "Try the connection and list the models live",
+      summary: "Test the connection to a provider and list its models",
       handler: ({ params, body }) => test(params.id, body ?? {}),
     }),
     operation("listProvidersKeysAll", "GET /v1/settings/providers/keys/all", {
       access: "admin",
       credential: true,
       answer: listOf(ProviderKey),
-      summary: "Every provider's key: masked, plaintext for the engine's token alone",
+      summary: "List every provider's key, masked except for the engine's token",
       handler: ({ caller }) => ({ items: providers.allKeys(caller), next_cursor: null }),
     }),
   ]);

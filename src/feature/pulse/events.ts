@@ -6,7 +6,7 @@ import { oneOf, Time } from "../../core/schema.ts";
 const tick = {
   routine_id: t.String(),
   tick_id: t.String(),
-  name: t.String({ description: "Of the routine." }),
+  name: t.String({ description: "Name of the routine." }),
 };
 
 const ROUTINES = ["/v1/pulse-routines", "/v1/lifecycle/timeline"];
@@ -15,15 +15,15 @@ export const pulseStarted = defineEvent(
   "pulse_started",
   t.Object(
     { ...tick, due_at: Time, caught_up: t.Boolean(), cause: oneOf("schedule", "manual") },
-    { description: "A routine of an agent has started." },
+    { description: "A routine of an agent started." },
   ),
   { stale: ROUTINES },
 );
 export const pulseComplete = defineEvent(
   "pulse_complete",
   t.Object(
-    { ...tick, summary: t.String({ description: "The beginning of what the agent reported." }) },
-    { description: "A routine's work has succeeded." },
+    { ...tick, summary: t.String({ description: "Beginning of the agent's report." }) },
+    { description: "A routine's work succeeded." },
   ),
   { stale: ROUTINES },
 );
@@ -31,7 +31,7 @@ export const pulseFailed = defineEvent(
   "pulse_failed",
   t.Object(
     { ...tick, status: oneOf("failed", "cancelled"), reason: t.String() },
-    { description: "A routine's work has failed or was cancelled." },
+    { description: "A routine's work failed or was cancelled." },
   ),
   { stale: ROUTINES },
 );
@@ -41,10 +41,12 @@ export const pulseSkipped = defineEvent(
     {
       ...tick,
       due_at: Time,
-      code: t.String({ description: "`blackout`, `still_running`, `budget`, …" }),
+      code: t.String({
+        description: "Why the routine did not run: `blackout`, `still_running`, `budget` or another code.",
+      }),
       reason: t.String(),
     },
-    { description: "A routine was due and did not run." },
+    { description: "A routine was due but did not run." },
   ),
   { stale: ROUTINES },
 );
@@ -52,7 +54,7 @@ export const pulseRoutineChanged = defineEvent(
   "pulse_routine_changed",
   t.Object(
     { routine_id: t.String(), name: t.String(), change: oneOf("created", "updated", "stopped", "deleted") },
-    { description: "A routine was made, changed, stopped by the server, or deleted." },
+    { description: "A routine was created, changed, stopped by the server, or deleted." },
   ),
   { stale: ROUTINES },
 );

@@ -5,20 +5,23 @@ import { DAYS } from "../../core/schedule.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 
 const Id = t.String({ minLength: 1, maxLength: 64 });
-const Clock = t.String({ pattern: "^([01]\\d|2[0-3]):[0-5]\\d$", description: "HH:MM in the routine's time zone." });
+const Clock = t.String({
+  pattern: "^([01]\\d|2[0-3]):[0-5]\\d$",
+  description: "Time of day as HH:MM, in the routine's time zone.",
+});
 
 const Blackout = t.Object({
   start: Clock,
   end: t.String({
     pattern: "^([01]\\d|2[0-3]):[0-5]\\d$",
-    description: "On the next day when it is not after `start`.",
+    description: "Time of day at which the blackout ends; on the next day if it is not after `start`.",
   }),
   days: t.Optional(
     t.Array(oneOf(...DAYS), {
       minItems: 1,
       maxItems: 7,
       uniqueItems: true,
-      description: "Days on which it begins; every day when absent.",
+      description: "Weekdays on which the blackout begins; every day if absent.",
     }),
   ),
 });
@@ -27,14 +30,14 @@ const Schedule = t.Union([
   t.String({
     minLength: 1,
     maxLength: 100,
-    description: "Cron: minute, hour, day of the month, month, day of the week.",
+    description: "Cron expression: minute, hour, day of the month, month, day of the week.",
   }),
   t.Object(
     {
       every_minutes: t.Integer({ minimum: 1, maximum: 44_640 }),
       offset_minutes: t.Optional(t.Integer({ minimum: 0, maximum: 44_639 })),
     },
-    { description: "Counted from 1970-01-01T00:00Z." },
+    { description: "Fixed interval, counted from 1970-01-01T00:00Z." },
   ),
 ]);
 
@@ -46,18 +49,22 @@ const fields = {
 const choices = {
   description: t.Optional(orNull(t.String({ maxLength: 1_000 }))),
   project_id: t.Optional(orNull(Id)),
-  timezone: t.Optional(t.String({ pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", description: "Default UTC." })),
-  blackouts: t.Optional(t.Array(Blackout, { maxItems: 20, description: "Times at which it does not run." })),
+  timezone: t.Optional(
+    t.String({ pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", description: "Time zone of the schedule; default UTC." }),
+  ),
+  blackouts: t.Optional(t.Array(Blackout, { maxItems: 20, description: "Times at which the routine does not run." })),
   enabled: t.Optional(t.Boolean()),
   max_concurrent: t.Optional(
     t.Integer({
       minimum: 1,
       maximum: 8,
-      description: "Default 1: a tick is skipped while the previous one still runs.",
+      description: "Most ticks that may run at once; default 1. Further ticks are skipped.",
     }),
   ),
   timeout_seconds: t.Optional(
-    orNull(t.Integer({ minimum: 1, maximum: DAY_SECONDS, description: "Null: the agent's." })),
+    orNull(
+      t.Integer({ minimum: 1, maximum: DAY_SECONDS, description: "Time limit of a tick; null applies the agent's." }),
+    ),
   ),
   model: t.Optional(orNull(t.String({ minLength: 3, maxLength: 256 }))),
   tools: t.Optional(
@@ -65,7 +72,7 @@ const choices = {
       t.Array(t.String({ minLength: 1, maxLength: 128 }), {
         maxItems: 200,
         uniqueItems: true,
-        description: "Which of the agent's tools it may use; null: all of them.",
+        description: "Names of the agent's tools that the routine may use; null allows all of them.",
       }),
     ),
   ),
@@ -86,8 +93,11 @@ export type SchedulePreviewBody = Static<typeof SchedulePreviewBody>;
 
 export const SchedulePreview = t.Object({
   times: t.Array(
-    t.Object({ at: Time, blackout: t.Boolean({ description: "A blackout covers it: it would not run." }) }),
-    { description: "The next ten, earliest first." },
+    t.Object({
+      at: Time,
+      blackout: t.Boolean({ description: "Whether a blackout covers this time, so that the routine would not run." }),
+    }),
+    { description: "The next ten times, earliest first." },
   ),
 });
 export type SchedulePreview = Static<typeof SchedulePreview>;
@@ -98,7 +108,7 @@ export type Reason = Static<typeof Reason>;
 export const PulseRoutine = t.Object({
   id: t.String(),
   agent_id: t.String(),
-  user_id: orNull(t.String({ description: "The user it works for." })),
+  user_id: orNull(t.String({ description: "The user for whom the routine works." })),
   project_id: orNull(t.String()),
   ...fields,
   description: orNull(t.String()),
@@ -109,11 +119,11 @@ export const PulseRoutine = t.Object({
   timeout_seconds: orNull(t.Integer()),
   model: orNull(t.String()),
   tools: orNull(t.Array(t.String())),
-  runs: t.Integer({ description: "How often it ran." }),
+  runs: t.Integer({ description: "How often the routine ran." }),
   last_run_at: orNull(Time),
-  next_run_at: orNull(t.String({ format: "date-time", description: "The next tick outside of its blackouts." })),
+  next_run_at: orNull(t.String({ format: "date-time", description: "Time of the next tick outside the blackouts." })),
   blocked: orNull(
-    t.Object({ code: t.String(), message: t.String() }, { description: "What keeps it from running now." }),
+    t.Object({ code: t.String(), message: t.String() }, { description: "What keeps the routine from running now." }),
   ),
   created_at: Time,
   updated_at: Time,
@@ -128,12 +138,15 @@ export const PulseTick = t.Object({
   agent_id: t.String(),
   due_at: Time,
   cause: oneOf("schedule", "manual"),
-  caught_up: t.Boolean({ description: "It ran late because the server was not running." }),
+  caught_up: t.Boolean({ description: "Whether the tick ran late because the server had not been running." }),
   status: TickStatus,
   reason: orNull(
-    t.Object({ code: t.String(), message: t.String() }, { description: "Why it was skipped, was missed or failed." }),
+    t.Object(
+      { code: t.String(), message: t.String() },
+      { description: "Why the tick was skipped, was missed or failed." },
+    ),
   ),
-  summary: orNull(t.String({ description: "What the agent reported." })),
+  summary: orNull(t.String({ description: "Report of the agent." })),
   session_id: orNull(t.String()),
   created_at: Time,
   started_at: orNull(Time),
@@ -146,7 +159,7 @@ export const TimelineTick = t.Object({
   routine_id: t.String(),
   name: t.String(),
   status: oneOf("queued", "running", "succeeded", "failed", "cancelled", "missed", "skipped", "planned", "blackout"),
-  tick_id: orNull(t.String({ description: "Null for one that is to come." })),
+  tick_id: orNull(t.String({ description: "Id of the tick; null for a time in the future." })),
   session_id: orNull(t.String()),
   reason: orNull(Reason),
   summary: orNull(t.String()),

@@ -18,7 +18,7 @@ const AgentId = t.String({ maxLength: 64 });
 const AgentPath = t.Object({ agent_id: AgentId });
 const RoutinePath = t.Object({ agent_id: AgentId, id: t.String() });
 const TickPath = t.Object({ agent_id: AgentId, id: t.String(), tick_id: t.String() });
-const Moment = t.Optional(t.String({ maxLength: 40, description: "RFC 3339, or a day." }));
+const Moment = t.Optional(t.String({ maxLength: 40, description: "A time in RFC 3339, or a day." }));
 
 export function pulseRoutes(pulses: Pulses) {
   return operations("routines", [
@@ -28,21 +28,21 @@ export function pulseRoutes(pulses: Pulses) {
       params: AgentPath,
       body: SchedulePreviewBody,
       answer: SchedulePreview,
-      summary: "When a routine with that schedule would be due; nothing is saved",
+      summary: "Preview the times of a schedule without saving it",
       handler: ({ params, body }) => pulses.preview(params.agent_id, body),
     }),
     operation("listAllPulseRoutines", "GET /v1/pulse-routines", {
       access: "user",
       query: t.Object({ ...PageQuery, agent_id: t.Optional(AgentId) }),
       answer: listOf(PulseRoutine),
-      summary: "Your routines, of every agent",
+      summary: "List your routines of every agent",
       handler: ({ query, caller }) => pulses.list(query.agent_id, pageOf(query), caller),
     }),
     operation("listPulseRoutines", "GET /v1/pulse-routines/:agent_id", {
       access: "user",
       params: AgentPath,
       ...pagesOf(PulseRoutine),
-      summary: "Your routines of an agent",
+      summary: "List your routines of an agent",
       handler: ({ params, query, caller }) => pulses.list(params.agent_id, pageOf(query), caller),
     }),
     operation("createPulseRoutine", "POST /v1/pulse-routines/:agent_id", {
@@ -50,7 +50,7 @@ export function pulseRoutes(pulses: Pulses) {
       params: AgentPath,
       body: RoutineCreate,
       answer: { 201: PulseRoutine },
-      summary: "Have an agent do something at set times",
+      summary: "Create a routine: work that an agent does at set times",
       handler: ({ params, body, caller, answer }) =>
         answer.created("/v1/pulse-routines/:agent_id/:id", () => pulses.create(params.agent_id, body, caller)),
     }),
@@ -59,14 +59,14 @@ export function pulseRoutes(pulses: Pulses) {
       params: AgentPath,
       query: t.Object({ ...PageQuery, from: Moment, to: Moment }),
       answer: listOf(TimelineTick),
-      summary: "When your routines of an agent were and will be due, oldest first",
+      summary: "List past and future times of your routines of an agent, oldest first",
       handler: ({ params, query, caller }) => pulses.timeline(params.agent_id, query, pageOf(query), caller),
     }),
     operation("getPulseRoutine", "GET /v1/pulse-routines/:agent_id/:id", {
       access: "user",
       params: RoutinePath,
       answer: PulseRoutine,
-      summary: "One routine",
+      summary: "Get a routine",
       handler: ({ params, caller }) => pulses.get(params.agent_id, params.id, caller),
     }),
     operation("updatePulseRoutine", "PUT /v1/pulse-routines/:agent_id/:id", {
@@ -74,7 +74,7 @@ export function pulseRoutes(pulses: Pulses) {
       params: RoutinePath,
       body: RoutineUpdate,
       answer: PulseRoutine,
-      summary: "Change a routine; fields that are left out stay",
+      summary: "Change a routine",
       handler: ({ params, body, caller }) => pulses.update(params.agent_id, params.id, body, caller),
     }),
     operation("deletePulseRoutine", "DELETE /v1/pulse-routines/:agent_id/:id", {
@@ -82,7 +82,7 @@ export function pulseRoutes(pulses: Pulses) {
       project: "viewer",
       params: RoutinePath,
       answer: 204,
-      summary: "Delete a routine and end its work",
+      summary: "Delete a routine and stop its work",
       handler: ({ params, caller }) => pulses.remove(params.agent_id, params.id, caller),
     }),
   ]);
@@ -95,7 +95,7 @@ function tickRoutes(pulses: Pulses) {
       access: "user",
       params: RoutinePath,
       answer: { 202: PulseTick },
-      summary: "Have a routine run now",
+      summary: "Run a routine now",
       handler: ({ params, caller, answer }) =>
         answer.accepted("/v1/pulse-routines/:agent_id/:routine_id/ticks/:id", () =>
           pulses.trigger(params.agent_id, params.id, caller),
@@ -105,14 +105,14 @@ function tickRoutes(pulses: Pulses) {
       access: "user",
       params: RoutinePath,
       ...pagesOf(PulseTick),
-      summary: "The result of each time at which a routine was due, newest first",
+      summary: "List a routine's ticks with their results, newest first",
       handler: ({ params, query, caller }) => pulses.ticks(params.agent_id, params.id, pageOf(query), caller),
     }),
     operation("getPulseRoutineTick", "GET /v1/pulse-routines/:agent_id/:id/ticks/:tick_id", {
       access: "user",
       params: TickPath,
       answer: PulseTick,
-      summary: "The result of one of them",
+      summary: "Get a tick of a routine with its result",
       handler: ({ params, caller }) => pulses.tick(params.agent_id, params.id, params.tick_id, caller),
     }),
     operation("cancelPulseRoutineTick", "POST /v1/pulse-routines/:agent_id/:id/ticks/:tick_id/cancel", {
@@ -120,7 +120,7 @@ function tickRoutes(pulses: Pulses) {
       project: "viewer",
       params: TickPath,
       answer: PulseTick,
-      summary: "End the work of one of them",
+      summary: "Stop the work of a routine's tick",
       handler: ({ params, caller }) => pulses.cancel(params.agent_id, params.id, params.tick_id, caller),
     }),
   ]);

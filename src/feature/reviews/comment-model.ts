@@ -3,29 +3,38 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { orNull, Time } from "../../core/schema.ts";
 
 const COMMENT_CHARACTERS = 10_000;
-const Line = t.Integer({ minimum: 1, maximum: 10_000_000, description: "From 1, in the file as it is on that side." });
+const Line = t.Integer({
+  minimum: 1,
+  maximum: 10_000_000,
+  description: "Line number, from 1, in the version of the file that `side` names.",
+});
 const Side = t.Union([t.Literal("new"), t.Literal("old")], {
-  description: "`new`: the file as the work left it (default); `old`: as it was before.",
+  description: "Version of the file: `new` as the work left it (default), or `old` as it was before.",
 });
 
 export const Comment = t.Object(
   {
     id: t.String(),
     work_id: t.String({ description: "The run or session that made the changes." }),
-    path: orNull(t.String({ description: "Null: the change as a whole." })),
-    line: orNull(t.Integer({ description: "Null: the file as a whole." })),
+    path: orNull(t.String({ description: "Path of the file; null if the comment is about all changes." })),
+    line: orNull(t.Integer({ description: "Line of the file; null if the comment is about the whole file." })),
     side: Side,
-    quote: orNull(t.String({ description: "The line's text when it was commented." })),
+    quote: orNull(t.String({ description: "Text of the line when the comment was written." })),
     body: t.String(),
     created_by: orNull(
-      t.String({ description: "User who wrote it; null: a reviewer on the code host, or the server has no accounts." }),
+      t.String({
+        description:
+          "User who wrote the comment; null for a reviewer on the code host, or if the server has no accounts.",
+      }),
     ),
-    codehost_login: orNull(t.String({ description: "Its author on the code host; null: it was written here." })),
-    url: orNull(t.String({ description: "Where it is on the code host." })),
+    codehost_login: orNull(t.String({ description: "Author on the code host; null if the comment was written here." })),
+    url: orNull(t.String({ description: "Address of the comment on the code host." })),
     created_at: Time,
-    sent_at: orNull(Time, { description: "When the work was sent back with it; null: not yet." }),
-    answer: orNull(t.String({ description: "What the agent that worked on it answered; null: nothing yet." })),
-    answered_by: orNull(t.String({ description: "Id of that agent." })),
+    sent_at: orNull(Time, { description: "When the work was sent back with the comment; null if it has not been." }),
+    answer: orNull(
+      t.String({ description: "Answer of the agent that worked on the comment; null if there is none yet." }),
+    ),
+    answered_by: orNull(t.String({ description: "Id of the agent that answered." })),
     answered_at: orNull(Time),
   },
   { title: "Comment" },
@@ -35,7 +44,7 @@ export const RunComment = t.Composite([t.Object({ run_id: t.String() }), Comment
 export type RunComment = Static<typeof RunComment>;
 
 export const CommentCreate = t.Object({
-  path: t.String({ minLength: 1, maxLength: 4_096, description: "A file of the diff." }),
+  path: t.String({ minLength: 1, maxLength: 4_096, description: "Path of a file in the diff." }),
   line: t.Optional(orNull(Line)),
   side: t.Optional(Side),
   body: t.String({ minLength: 1, maxLength: COMMENT_CHARACTERS, pattern: "\\S" }),
@@ -55,9 +64,15 @@ export const CommentAnswer = t.Object({
 export type CommentAnswer = Static<typeof CommentAnswer>;
 
 export const SendBack = t.Object({
-  from_step: t.Optional(t.String({ maxLength: 64, description: "Step to continue from; every step again if absent." })),
+  from_step: t.Optional(
+    t.String({ maxLength: 64, description: "Step from which to continue; by default all steps run again." }),
+  ),
   message: t.Optional(
-    t.String({ minLength: 1, maxLength: COMMENT_CHARACTERS, description: "Said before the comments." }),
+    t.String({
+      minLength: 1,
+      maxLength: COMMENT_CHARACTERS,
+      description: "Message that the agent reads before the comments.",
+    }),
   ),
 });
 export type SendBack = Static<typeof SendBack>;

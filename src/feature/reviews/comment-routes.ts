@@ -26,7 +26,7 @@ function commentsOfChanges({ comments, reviewed }: CommentRoutesDeps) {
     operation("listChangesComments", "GET /v1/changes/:id/comments", {
       access: "user",
       ...pagesOf(Comment),
-      summary: "Comments on what it changed, oldest first",
+      summary: "List the comments on changes, oldest first",
       handler: ({ params, query, caller }) => comments.list(params.id, pageOf(query), caller),
     }),
     operation("createChangesComment", "POST /v1/changes/:id/comments", {
@@ -34,7 +34,7 @@ function commentsOfChanges({ comments, reviewed }: CommentRoutesDeps) {
       scope: "runs",
       body: CommentCreate,
       answer: { 201: Comment },
-      summary: "Comment on a line or a file that it changed",
+      summary: "Comment on a line or a file of changes",
       handler: async ({ params, body, caller, answer }) => {
         const write = await comments.add(params.id, body, caller);
         return answer.created("/v1/changes/:work_id/comments", write);
@@ -45,7 +45,7 @@ function commentsOfChanges({ comments, reviewed }: CommentRoutesDeps) {
       project: "viewer",
       scope: "runs",
       answer: 204,
-      summary: "Delete a comment",
+      summary: "Delete a comment on changes",
       handler: ({ params, caller }) => comments.remove(params.id, params.comment_id, caller),
     }),
     operation("sendBackChanges", "POST /v1/changes/:id/send-back", {
@@ -53,9 +53,9 @@ function commentsOfChanges({ comments, reviewed }: CommentRoutesDeps) {
       scope: "runs",
       body: t.Optional(SendBackMessage),
       answer: { 202: Changes },
-      summary: "Have its agent work again, with the open comments as guidance",
+      summary: "Send work back to its agent, with the open comments as guidance",
       description:
-        "In a chat the comments are the next message. Spawned work and a routine's tick begin again on their branch. The tasks of a swarm are retried instead.",
+        "In a chat, the comments become the next message. Spawned work and a routine's tick start again on their branch. For a swarm, retry its tasks instead.",
       handler: ({ params, body, caller, answer }) =>
         answer.accepted("/v1/changes/:work_id", () => {
           const { id } = reviewed.find(params.id, caller);
@@ -71,7 +71,7 @@ function commentsOfRuns({ comments, views }: CommentRoutesDeps) {
     operation("listRunComments", "GET /v1/runs/:id/comments", {
       access: "user",
       ...pagesOf(RunComment),
-      summary: "Comments on what the run changed, oldest first",
+      summary: "List the comments on a run's changes, oldest first",
       handler: ({ params, query, caller }) => {
         const { items, ...page } = comments.list(expectRunId(params.id), pageOf(query), caller);
         return { ...page, items: items.map(ofRun) };
@@ -82,7 +82,7 @@ function commentsOfRuns({ comments, views }: CommentRoutesDeps) {
       scope: "runs",
       body: CommentCreate,
       answer: { 201: RunComment },
-      summary: "Comment on a line or a file that the run changed",
+      summary: "Comment on a line or a file that a run changed",
       handler: async ({ params, body, caller, answer }) => {
         const write = await comments.add(expectRunId(params.id), body, caller);
         return answer.created("/v1/runs/:run_id/comments", () => ofRun(write()));
@@ -93,7 +93,7 @@ function commentsOfRuns({ comments, views }: CommentRoutesDeps) {
       project: "viewer",
       scope: "runs",
       answer: 204,
-      summary: "Delete a comment",
+      summary: "Delete a comment on a run's changes",
       handler: ({ params, caller }) => comments.remove(expectRunId(params.id), params.comment_id, caller),
     }),
     operation("sendBackRun", "POST /v1/runs/:id/send-back", {
@@ -101,7 +101,7 @@ function commentsOfRuns({ comments, views }: CommentRoutesDeps) {
       scope: "runs",
       body: t.Optional(SendBack),
       answer: { 202: Run },
-      summary: "Another attempt of an ended run, with its open comments as guidance",
+      summary: "Send an ended run back for another attempt, with its open comments as guidance",
       handler: ({ params, body, caller, answer }) =>
         answer.accepted("/v1/runs/:id", () => {
           const { id } = comments.sendBack(expectRunId(params.id), body ?? {}, caller);

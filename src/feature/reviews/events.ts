@@ -6,16 +6,16 @@ import { oneOf, orNull } from "../../core/schema.ts";
 
 const comment = {
   comment_id: t.String(),
-  path: orNull(t.String({ description: "Null: the change as a whole." })),
-  line: orNull(t.Integer({ description: "Null: the file as a whole." })),
-  codehost_login: orNull(t.String({ description: "Of a reviewer on the code host." })),
+  path: orNull(t.String({ description: "Path of the file; null if the comment is about all changes." })),
+  line: orNull(t.Integer({ description: "Line of the file; null if the comment is about the whole file." })),
+  codehost_login: orNull(t.String({ description: "Reviewer on the code host who wrote the comment." })),
   change: oneOf("added", "deleted", "answered"),
 };
 export const runCommented = defineEvent(
   "run_commented",
   t.Object(comment, {
     description:
-      "Somebody commented on what a run changed, here or on the code host, or deleted their comment, or an agent answered it.",
+      "A comment on a run's changes was added, here or on the code host, was deleted, or was answered by an agent.",
   }),
   { stale: ["/v1/runs", "/v1/changes"] },
 );
@@ -23,7 +23,7 @@ export const runCommented = defineEvent(
 export const changesCommented = defineEvent(
   "changes_commented",
   t.Object(comment, {
-    description: "Somebody commented on what a session changed, or deleted their comment, or an agent answered it.",
+    description: "A comment on a session's changes was added, was deleted, or was answered by an agent.",
   }),
   { stale: ["/v1/changes"] },
 );
@@ -31,7 +31,7 @@ export const changesMerged = defineEvent(
   "changes_merged",
   t.Object(
     { strategy: oneOf(...MERGE_STRATEGIES), into: t.String(), commit: t.String() },
-    { description: "What a session changed was merged into a branch. Runs have `run_merged`." },
+    { description: "A session's changes were merged into a branch. For runs there is `run_merged`." },
   ),
   { stale: ["/v1/changes"] },
 );

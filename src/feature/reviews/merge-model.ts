@@ -5,7 +5,7 @@ import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { PageQuery } from "../../http/list.ts";
 
-const Count = orNull(t.Integer({ description: "Lines; null for a binary file." }));
+const Count = orNull(t.Integer({ description: "Number of lines; null for a binary file." }));
 const changed = {
   path: t.String(),
   status: oneOf("added", "modified", "deleted", "type_changed"),
@@ -21,9 +21,9 @@ const RunId = t.Object({ run_id: t.String() });
 export const ChangedFiles = t.Object(
   {
     ...workId,
-    head: t.String({ description: "Last commit of its branch." }),
+    head: t.String({ description: "Last commit of the branch." }),
     stats: Stats,
-    items: t.Array(t.Object(changed), { description: `In git's order; at most ${MAX_FILES}.` }),
+    items: t.Array(t.Object(changed), { description: `Changed files in git's order; at most ${MAX_FILES}.` }),
     next_cursor: orNull(t.String()),
   },
   { title: "ChangedFiles" },
@@ -35,8 +35,8 @@ export const Diff = t.Object(
   {
     ...workId,
     branch: t.String(),
-    base: t.String({ description: "Commit that the changes are counted from." }),
-    head: t.String({ description: "Last commit of its branch." }),
+    base: t.String({ description: "Commit with which the branch is compared." }),
+    head: t.String({ description: "Last commit of the branch." }),
     merged_commit: orNull(t.String()),
     merged_into: orNull(t.String()),
     stats: Stats,
@@ -44,7 +44,7 @@ export const Diff = t.Object(
       t.Object({
         ...changed,
         hunks: t.Array(t.Object({ header: t.String(), lines: t.Array(t.String()) })),
-        cut: t.Boolean({ description: "The file's change is longer than what is shown." }),
+        cut: t.Boolean({ description: "Whether the diff of the file is longer than what is shown." }),
       }),
     ),
     next_cursor: orNull(t.String()),
@@ -57,16 +57,24 @@ export type RunDiff = Static<typeof RunDiff>;
 
 export const DiffQuery = t.Object({
   ...PageQuery,
-  path: t.Optional(t.String({ minLength: 1, maxLength: 4_096, description: "This file alone." })),
+  path: t.Optional(t.String({ minLength: 1, maxLength: 4_096, description: "Only this file." })),
   format: t.Optional(oneOf("json", "patch")),
 });
 
 export const MergeRequest = t.Object({
   strategy: t.Optional(oneOf(...MERGE_STRATEGIES)),
-  into: t.Optional(t.String({ minLength: 1, maxLength: 200, description: "Branch; the project's default if absent." })),
+  into: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: 200,
+      description: "Branch to merge into; by default the project's default branch.",
+    }),
+  ),
   message: t.Optional(t.String({ minLength: 1, maxLength: LIMITS.nameCharacters * 8 })),
-  task: t.Optional(t.Boolean({ description: "On a conflict: create a task for solving it, named in the answer." })),
-  push: t.Optional(t.Boolean({ description: "Push the branch to the repository afterwards." })),
+  task: t.Optional(
+    t.Boolean({ description: "Whether a conflict creates a task to solve it. The answer names the task." }),
+  ),
+  push: t.Optional(t.Boolean({ description: "Whether the branch is pushed to the repository afterwards." })),
 });
 export type MergeRequest = Static<typeof MergeRequest>;
 
@@ -75,7 +83,7 @@ export const Merged = t.Object(
     ...workId,
     strategy: oneOf(...MERGE_STRATEGIES),
     into: t.String(),
-    commit: t.String({ description: "The branch's new commit." }),
+    commit: t.String({ description: "New commit of the branch." }),
     pushed: t.Boolean(),
   },
   { title: "Merged" },
@@ -89,16 +97,24 @@ export const Changes = t.Object(
   {
     ...workId,
     kind: oneOf("run", "chat", "routine", "swarm", "spawn"),
-    title: t.String({ description: "What it was asked to do, in short." }),
-    agent_id: orNull(t.String({ description: "Null: a run, in which several agents may work." })),
+    title: t.String({ description: "What the work was asked to do, in short." }),
+    agent_id: orNull(
+      t.String({ description: "Agent that did the work; null for a run, in which several agents may work." }),
+    ),
     project_id: t.String(),
     branch: t.String(),
-    base_commit: orNull(t.String({ description: "Commit that the changes are counted from; null: it has not begun." })),
-    notice: orNull(t.String({ description: "What its working copy lacks, or why it began from an older commit." })),
+    base_commit: orNull(
+      t.String({ description: "Commit with which the branch is compared; null if the work has not begun." }),
+    ),
+    notice: orNull(
+      t.String({ description: "What the working copy lacks, or why the work began from an older commit." }),
+    ),
     merged_commit: orNull(t.String()),
     merged_into: orNull(t.String()),
-    at_work: t.Boolean({ description: "An agent may change its files now: it cannot be merged before that ends." }),
-    ended_at: orNull(Time, { description: "Null: more work may follow." }),
+    at_work: t.Boolean({
+      description: "Whether an agent may change the files now. The changes cannot be merged until that ends.",
+    }),
+    ended_at: orNull(Time, { description: "When the work ended; null if more work may follow." }),
   },
   { title: "Changes" },
 );

@@ -24,7 +24,7 @@ import type { ReviewedWork } from "./reviewed.ts";
 
 const TEXT = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
 const ABOUT_MERGES =
-  "A background job whose end is waited for. What takes longer than 30 s, or is asked for with `Prefer: respond-async`, is answered with the job: its `result` is the merge, its `progress` holds the files that are in conflict.";
+  "The merge runs as a background job, and the answer waits for its end. After 30 s, or at once with `Prefer: respond-async`, the answer is the job. The job's `result` is the merge; its `progress` holds the files in conflict.";
 const FilesQuery = t.Object({ cursor: PageQuery.cursor });
 
 /** @throws Problem 404 when the id is not a run's. */
@@ -59,29 +59,29 @@ export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
         query: t.Object({ ...PageQuery, project_id: t.Optional(t.String({ maxLength: 64 })) }),
         answer: listOf(Changes),
         summary:
-          "Your runs, chats, swarms, spawned work and routines' ticks that work on branches of projects, newest first",
+          "List your runs, chats, swarms, spawned work and routines' ticks on branches of projects, newest first",
         handler: ({ query, caller }) => reviewed.list(query.project_id, pageOf(query), caller),
       }),
       operation("getChanges", "GET /v1/changes/:id", {
         access: "user",
         answer: Changes,
-        summary: "The branch that a run, a chat, a swarm, a spawned execution or a routine's tick works on",
+        summary: "Get the branch that a run, a chat, a swarm, a spawned execution or a routine's tick works on",
         description:
-          "`id` is that of any of them, or of a session. Work that an agent handed on in its own files has that agent's branch.",
+          "`id` is the id of such work or of a session. Work that an agent handed on within its own files shows that agent's branch.",
         handler: ({ params, caller }) => reviewed.present(reviewed.find(params.id, caller)),
       }),
       operation("listChangesDiff", "GET /v1/changes/:id/diff", {
         access: "user",
         query: DiffQuery,
         answer: Diff,
-        summary: "What it changed, file by file; as a patch with format=patch",
+        summary: "Get the diff of changes file by file, or as a patch with format=patch",
         handler: ({ params, query, caller }) => read(params.id, query, caller, (diff) => diff),
       }),
       operation("listChangesFiles", "GET /v1/changes/:id/diff/files", {
         access: "user",
         query: FilesQuery,
         answer: ChangedFiles,
-        summary: "The files that it changed, without their lines",
+        summary: "List the files of changes without their lines",
         handler: ({ params, query, caller }) => list(params.id, query, caller),
       }),
       operation("mergeChanges", "POST /v1/changes/:id/merge", {
@@ -90,7 +90,7 @@ export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
         scope: "publish",
         body: t.Optional(MergeRequest),
         answer: { 200: Merged, 202: Job },
-        summary: "Merge what it changed into a branch, or report what is in conflict",
+        summary: "Merge changes into a branch, or report the conflicts",
         description: ABOUT_MERGES,
         handler: async ({ params, body, request, caller, answer, set }) => {
           const merged = await merging.merge(params.id, body ?? {}, caller, waitOf(request));
@@ -108,7 +108,7 @@ export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
         access: "user",
         query: DiffQuery,
         answer: RunDiff,
-        summary: "What the run changed, file by file; as a patch with format=patch",
+        summary: "Get the diff of a run file by file, or as a patch with format=patch",
         handler: ({ params, query, caller }) =>
           read(expectRunId(params.id), query, caller, (diff): RunDiff => ({ run_id: diff.work_id, ...diff })),
       }),
@@ -116,7 +116,7 @@ export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
         access: "user",
         query: FilesQuery,
         answer: RunFiles,
-        summary: "The files that the run changed, without their lines",
+        summary: "List the files that a run changed, without their lines",
         handler: async ({ params, query, caller }) => ({
           run_id: params.id,
           ...(await list(expectRunId(params.id), query, caller)),
@@ -128,7 +128,7 @@ export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
         scope: "publish",
         body: t.Optional(MergeRequest),
         answer: { 200: Merge, 202: Job },
-        summary: "Merge the run's work into a branch, or report what is in conflict",
+        summary: "Merge a run's work into a branch, or report the conflicts",
         description: ABOUT_MERGES,
         handler: async ({ params, body, request, caller, answer, set }) => {
           const merged = await merging.merge(expectRunId(params.id), body ?? {}, caller, waitOf(request));

@@ -18,8 +18,8 @@ import type { RunRow, RunStore, StepRow } from "./store.ts";
 const Effect = t.Object(
   {
     outcome: oneOf("go_on", "fail_run", "go_to"),
-    steps: t.Array(t.String(), { description: "Steps that begin then." }),
-    says: t.String({ description: "The same as a sentence." }),
+    steps: t.Array(t.String(), { description: "Ids of the steps that begin with this answer." }),
+    says: t.String({ description: "The effect as a sentence." }),
   },
   { title: "ApprovalEffect" },
 );
@@ -35,7 +35,7 @@ export const PendingApproval = t.Object(
     message: t.String(),
     comment: orNull(t.String()),
     pipeline_id: t.String(),
-    pipeline_name: t.String({ description: "As the pipeline was called when the run began." }),
+    pipeline_name: t.String({ description: "Name of the pipeline when the run began." }),
     task_description: t.String(),
     project_id: orNull(t.String()),
     project_name: orNull(t.String()),
@@ -50,7 +50,7 @@ export const PendingApproval = t.Object(
     results: t.Array(
       t.Object({ step_id: t.String(), step_name: t.String(), outputs: t.Record(t.String(), t.Unknown()) }),
       {
-        description: "Outputs of the steps before it.",
+        description: "Outputs of the steps before the approval.",
       },
     ),
     if_approved: Effect,
@@ -76,8 +76,8 @@ export const BulkOutcome = t.Object(
   {
     run_id: t.String(),
     ok: t.Boolean(),
-    status: orNull(t.String({ description: "Of the run afterwards." })),
-    code: orNull(t.String({ description: "Of the problem, as the single operation would answer it." })),
+    status: orNull(t.String({ description: "Status of the run afterwards." })),
+    code: orNull(t.String({ description: "Problem code, as the operation for a single item would answer it." })),
     detail: orNull(t.String()),
   },
   { title: "BulkOutcome" },

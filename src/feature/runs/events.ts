@@ -11,7 +11,7 @@ const RunError = t.Object({ code: t.String(), message: t.String(), step_id: t.Op
 const StepError = t.Object({
   code: t.String(),
   message: t.String(),
-  final: t.Optional(t.Boolean({ description: "Not tried again." })),
+  final: t.Optional(t.Boolean({ description: "Whether the error is final, so that the step is not tried again." })),
 });
 const RUNS = ["/v1/runs", "/v1/changes", "/v1/steps", "/v1/status", "/v1/approvals", "/v1/llm-calls/summary"];
 const STEPS = ["/v1/runs", "/v1/steps"];
@@ -38,7 +38,7 @@ const stepEvent = <const Kind extends string>(kind: Kind, description: string, s
         status: StepStatus,
         ...step,
         input: t.Optional(
-          t.String({ description: "What the agent is asked, or the command that runs, with `queued`." }),
+          t.String({ description: "What the agent is asked, or the command that runs; only in `step_queued`." }),
         ),
         outputs: t.Optional(outputs),
         error: t.Optional(StepError),
@@ -50,7 +50,7 @@ const stepEvent = <const Kind extends string>(kind: Kind, description: string, s
 
 export const runCreated = defineEvent(
   "run_created",
-  t.Object({ pipeline_id, task_description }, { description: "A run was made from a pipeline." }),
+  t.Object({ pipeline_id, task_description }, { description: "A run was created from a pipeline." }),
   { stale: RUNS },
 );
 export const runComplete = runEvent("run_complete", "A run succeeded.");
@@ -60,7 +60,7 @@ export const runWaiting = runEvent("run_waiting", "A run can only continue when 
 export const runRestarted = defineEvent(
   "run_restarted",
   t.Object(
-    { pipeline_id, from_step: orNull(t.String({ description: "Step from which it continues." })) },
+    { pipeline_id, from_step: orNull(t.String({ description: "Step from which the run continues." })) },
     { description: "An ended run continues." },
   ),
   { stale: RUNS },
@@ -82,10 +82,10 @@ export const stepQueued = stepEvent("step_queued", "A step waits for its agent."
 export const stepStarted = stepEvent("step_started", "A step's agent began.");
 export const stepComplete = stepEvent("step_complete", "A step succeeded.", STEP_ENDS);
 export const stepFailed = stepEvent("step_failed", "A step failed or was cancelled: `status` says which.", STEP_ENDS);
-export const stepSkipped = stepEvent("step_skipped", "A step's condition does not hold.");
+export const stepSkipped = stepEvent("step_skipped", "A step was skipped because its condition does not hold.");
 export const stepRetrying = defineEvent(
   "step_retrying",
-  t.Object({ attempt, max_attempts }, { description: "A step that failed is tried again." }),
+  t.Object({ attempt, max_attempts }, { description: "A failed step is tried again." }),
   { stale: STEPS },
 );
 export const approvalRequested = defineEvent(
@@ -94,9 +94,11 @@ export const approvalRequested = defineEvent(
     {
       step_id: t.String(),
       message: t.String(),
-      deadline: orNull(Time, { description: "When nobody has answered by then, the step ends; null: it waits." }),
+      deadline: orNull(Time, {
+        description: "Time at which the step ends if nobody has answered; null if it waits without limit.",
+      }),
     },
-    { description: "A step waits for a person." },
+    { description: "A step waits for a person's answer." },
   ),
   { stale: RUNS },
 );
@@ -107,9 +109,9 @@ export const approvalResolved = defineEvent(
       step_id: t.String(),
       approved: t.Boolean(),
       comment: t.String(),
-      by: t.String({ description: "A user's id, `local` or `engine`." }),
+      by: t.String({ description: "Id of the user who answered, or `local` or `engine`." }),
     },
-    { description: "A person answered." },
+    { description: "A person answered a step that waited." },
   ),
   { stale: RUNS },
 );

@@ -30,18 +30,22 @@ export const Run = t.Object({
   calls_without_price: CallsWithoutPrice,
   tokens: t.Integer(),
   budget_usd: orNull(
-    t.Number({ description: "What it may cost, USD, by itself or its pipeline; null: as the settings say." }),
+    t.Number({
+      description: "Most that the run may cost in USD, as set for the run or its pipeline; null applies the settings.",
+    }),
   ),
   branch: orNull(t.String()),
-  base_commit: orNull(t.String({ description: "Commit that its branch began from." })),
-  workspace_notice: orNull(t.String({ description: "Why its project could not be brought up to date before it." })),
+  base_commit: orNull(t.String({ description: "Commit from which the run's branch starts." })),
+  workspace_notice: orNull(
+    t.String({ description: "Why the project could not be brought up to date before the run." }),
+  ),
   outside: orNull(
     t.String({
       description:
-        "Why what it leaves (notes, skills, tasks) waits for a person to confirm it; null: it read no outside text.",
+        "Why the notes, skills and tasks that the run leaves need a person's confirmation; null if it read no outside text.",
     }),
   ),
-  merged_commit: orNull(t.String({ description: "Commit of the branch that its work was merged into." })),
+  merged_commit: orNull(t.String({ description: "Commit of the branch into which the run's work was merged." })),
   merged_into: orNull(t.String()),
   created_by: orNull(t.String()),
   created_at: Time,
@@ -50,12 +54,12 @@ export const Run = t.Object({
   restarted_from: orNull(t.String({ description: "Step from which the last restart continued." })),
   steps_done: t.Integer(),
   steps_total: t.Integer(),
-  current_step: orNull(t.String({ description: "Step that is at work, waits, or failed." })),
-  current_step_name: orNull(t.String({ description: "Its name, as the run's own pipeline gives it." })),
+  current_step: orNull(t.String({ description: "Step that is running, waits, or failed." })),
+  current_step_name: orNull(t.String({ description: "Name of that step in the run's own copy of the pipeline." })),
   waiting_reason: orNull(
     t.String({
       description:
-        "What it waits for: a person's answer (the question), or a part of the machine that does not answer.",
+        "What the run waits for: the question to a person, or the part of the machine that does not respond.",
     }),
   ),
 });
@@ -66,7 +70,9 @@ export const RunDetail = t.Composite(
   [
     Run,
     t.Object({
-      inputs: t.Record(t.String(), t.String(), { description: "By the pipeline's inputs, defaults filled in." }),
+      inputs: t.Record(t.String(), t.String(), {
+        description: "Values of the pipeline's inputs, with defaults filled in.",
+      }),
       provider_wait: orNull(ProviderWait),
     }),
   ],
@@ -77,7 +83,8 @@ export type RunDetail = Static<typeof RunDetail>;
 const BudgetUsd = t.Number({
   exclusiveMinimum: 0,
   maximum: 100_000,
-  description: "What the run may cost, USD. Only an administrator may give more than pipeline and settings allow.",
+  description:
+    "Most that the run may cost in USD. Only an administrator may set more than the pipeline and the settings allow.",
 });
 
 export const RunCreate = t.Object({
@@ -109,7 +116,7 @@ export type Approval = Static<typeof Approval>;
 export const Step = t.Object({
   id: t.String(),
   run_id: t.String(),
-  step_id: t.String({ description: "Name in the pipeline." }),
+  step_id: t.String({ description: "Name of the step in the pipeline." }),
   kind: oneOf(...STEP_KINDS),
   index: orNull(t.Integer()),
   agent_id: orNull(t.String()),
@@ -120,17 +127,17 @@ export const Step = t.Object({
   outputs: Outputs,
   error: orNull(StepError),
   model: orNull(t.String()),
-  session_id: orNull(t.String({ description: "Attempts of one visit share a session." })),
+  session_id: orNull(t.String({ description: "Session of the step; the attempts of one visit share it." })),
   ended_by: orNull(oneOf("complete", "text"), {
     description:
-      "Of a success: the agent called `complete`, or stopped without it even after a reminder, so that its last text is the result.",
+      "How a successful step ended. `complete`: the agent called `complete`. `text`: it stopped without that call even after a reminder, so its last text is the result.",
   }),
   cost_usd: t.Number(),
   calls_without_price: CallsWithoutPrice,
   tokens: t.Integer(),
   queued_at: t.String({
     format: "date-time",
-    description: "When it could begin: the steps before it were done, and it waited for a free place.",
+    description: "When the step could begin: the steps before it were done, and it waited for a free slot.",
   }),
   started_at: orNull(Time),
   finished_at: orNull(Time),

@@ -17,7 +17,7 @@ const StepSpan = t.Object(
     step_id: t.String(),
     name: t.String(),
     status: StepStatus,
-    person: t.Boolean({ description: "A person answers it." }),
+    person: t.Boolean({ description: "Whether a person answers the step." }),
     started_at: orNull(Time),
     finished_at: orNull(Time),
   },
@@ -28,9 +28,9 @@ type StepSpan = Static<typeof StepSpan>;
 export const RunAtWork = t.Object(
   {
     run: Run,
-    steps: t.Array(StepSpan, { description: "Each step's latest attempt, in the order of the pipeline, 40 at most." }),
-    agent_id: orNull(t.String({ description: "Who is at work." })),
-    last_words: orNull(t.String({ description: "The last sentence of the agent at work, 240 characters at most." })),
+    steps: t.Array(StepSpan, { description: "Latest attempt of each step in the order of the pipeline; at most 40." }),
+    agent_id: orNull(t.String({ description: "Agent that is at work." })),
+    last_words: orNull(t.String({ description: "Last sentence of the agent at work; at most 240 characters." })),
   },
   { title: "RunAtWork" },
 );
@@ -38,7 +38,7 @@ export type RunAtWork = Static<typeof RunAtWork>;
 
 export const RunDay = t.Object(
   {
-    day: t.String({ format: "date", description: "UTC." }),
+    day: t.String({ format: "date", description: "Day in UTC." }),
     succeeded: t.Integer(),
     failed: t.Integer(),
     cancelled: t.Integer(),

@@ -22,20 +22,23 @@ const StepPlan = t.Object(
     description: orNull(t.String()),
     kind: oneOf(...STEP_KINDS),
     agent_id: orNull(t.String()),
-    command: orNull(t.String({ description: "Command line of a step without a model, as the pipeline has it." })),
-    needs: t.Array(t.String(), { description: "Steps that end before it begins." }),
+    command: orNull(t.String({ description: "Command line of a step without a model, as the pipeline defines it." })),
+    needs: t.Array(t.String(), { description: "Ids of the steps that must end before the step begins." }),
     leads_back: t.Array(
       t.Object({
         to: t.String(),
         why: t.String(),
         times: t.Integer({ description: "How often the run went this way." }),
       }),
-      { description: "Steps that it may jump to, out of order." },
+      { description: "Steps to which the step may jump, out of order." },
     ),
     when: orNull(t.String()),
     status: StepStatus,
-    attempts: t.Integer({ description: "Started so far, over all visits." }),
-    children: t.Object({ done: t.Integer(), total: t.Integer() }, { description: "Of a step done for each item." }),
+    attempts: t.Integer({ description: "Number of attempts started so far, over all visits." }),
+    children: t.Object(
+      { done: t.Integer(), total: t.Integer() },
+      { description: "For a step that is done for each item: number of items that are done, and of all items." },
+    ),
   },
   { title: "StepPlan" },
 );

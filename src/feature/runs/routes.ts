@@ -15,20 +15,20 @@ const StepPath = t.Object({
   run_id: t.String(),
   step_id: t.String({ description: "The step's name, or the id of one of its attempts." }),
 });
-const Since = t.String({ description: "RFC 3339, or milliseconds since the epoch.", maxLength: 40 });
+const Since = t.String({ description: "Time in RFC 3339, or milliseconds since the epoch.", maxLength: 40 });
 const RunsQuery = t.Object({
   ...PageQuery,
   pipeline_id: t.Optional(t.String()),
-  status: t.Optional(t.String({ maxLength: 100, description: "One state, or several separated by commas." })),
+  status: t.Optional(t.String({ maxLength: 100, description: "One status, or several separated by commas." })),
   project_id: t.Optional(t.String()),
-  task_id: t.Optional(t.String({ description: "Runs that work on this task." })),
-  agent_id: t.Optional(t.String({ description: "Runs in which this agent took a step." })),
+  task_id: t.Optional(t.String({ description: "Only runs that work on this task." })),
+  agent_id: t.Optional(t.String({ description: "Only runs in which this agent took a step." })),
   since: t.Optional(Since),
   q: t.Optional(
     t.String({
       maxLength: 200,
       description:
-        "Words, or parts of them, of the task, the pipeline or the project; all must be there. One of less than three characters is looked for in the newest 2,000 runs.",
+        "Words or parts of words that must all occur in the task, the pipeline or the project. Words of less than three characters search only the newest 2,000 runs.",
     }),
   ),
 });
@@ -63,7 +63,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       body: RunCreate,
       answer: { 201: Run },
       summary: "Create a run of a pipeline",
-      description: "A `traceparent` header makes the run a part of the caller's trace, where traces are exported.",
+      description: "A `traceparent` header makes the run part of the caller's trace if the server exports traces.",
       handler: ({ body, caller, request, answer }) =>
         answer.created(LOCATION, () =>
           runs.create(body, caller, { trace: readTraceParent(request.headers.get("traceparent")) }),
@@ -72,7 +72,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
     operation("getRun", "GET /v1/runs/:id", {
       access: "user",
       answer: RunDetail,
-      summary: "One run, with the inputs it was started with",
+      summary: "Get a run with the inputs it was started with",
       handler: ({ params, caller }) => ({
         ...views.one(params.id, caller),
         provider_wait: runs.providerWait(params.id),
@@ -90,7 +90,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       access: "user",
       scope: "runs",
       answer: { 202: Run },
-      summary: "Ask a provider again at once, whose quota the run waits for",
+      summary: "Ask the provider whose quota a run waits for again at once",
       handler: ({ params, caller, answer }) => answer.accepted(LOCATION, () => runs.tryNow(params.id, caller)),
     }),
     operation("restartRun", "POST /v1/runs/:id/restart", {
@@ -98,7 +98,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       scope: "runs",
       body: t.Optional(RunRestart),
       answer: { 202: Run },
-      summary: "Restart an ended run, from its first step not succeeded or from a named step",
+      summary: "Restart an ended run from its first step that did not succeed, or from a named step",
       handler: ({ params, body, caller, answer }) =>
         answer.accepted(LOCATION, () => runs.restart(params.id, body ?? {}, caller)),
     }),
@@ -114,7 +114,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       access: "user",
       ...pagesOf(Step),
       tag: "steps",
-      summary: "Steps of a run in order, every attempt",
+      summary: "List the steps of a run in order, with every attempt",
       handler: ({ params, query, caller }) => views.steps(params.run_id, pageOf(query), caller),
     }),
     operation("getStep", "GET /v1/steps/:run_id/:step_id", {
@@ -122,7 +122,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       params: StepPath,
       answer: Step,
       tag: "steps",
-      summary: "One step, its latest attempt",
+      summary: "Get the latest attempt of a step",
       handler: ({ params, caller }) => views.step(params.run_id, params.step_id, undefined, caller),
     }),
     operation("getStepOutput", "GET /v1/steps/:run_id/:step_id/output", {
@@ -131,7 +131,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       query: t.Object({ attempt: t.Optional(queryInteger({ minimum: 1 })) }),
       answer: StepOutput,
       tag: "steps",
-      summary: "Output of a step; as text with Accept: text/plain",
+      summary: "Get the output of a step, as text with Accept: text/plain",
       handler: ({ params, query, caller, request }) => {
         const output = views.output(params.run_id, params.step_id, query.attempt, caller);
         if (!request.headers.get("accept")?.includes("text/plain")) return output;
@@ -142,7 +142,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       access: "user",
       ...pagesOf(Run),
       tag: "agents",
-      summary: "Runs that the agent took part in, newest first",
+      summary: "List the runs that an agent took part in, newest first",
       handler: ({ params, query, caller }) => {
         if (!agents.exists(params.id)) throw notFound("agent");
         return views.ofAgent(params.id, pageOf(query), caller);
@@ -154,7 +154,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       query: HistoryQuery,
       answer: listOf(HistoryItem),
       tag: "history",
-      summary: "Execution history",
+      summary: "List past executions",
       handler: ({ query, caller }) => {
         if (query.agent_id !== undefined) assertOwnAgent(caller, query.agent_id);
         const { items, next_cursor } = views.history(query, pageOf(query), caller);

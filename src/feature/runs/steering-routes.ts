@@ -49,20 +49,20 @@ export function steeringRoutes({ runs, views, rows, approvals, overview, sums, t
         kind: t.Optional(oneOf("step", "permission")),
       }),
       answer: listOf(AnyApproval),
-      summary: "What waits for a person, with what each answer does; newest first",
+      summary: "List what waits for a person, with the effect of each answer; newest first",
       handler: ({ query, caller }) => approvals.list(query.state ?? "waiting", query.kind, pageOf(query), caller),
     }),
     operation("answerApprovals", "POST /v1/approvals", {
       access: "user",
       body: ApprovalAnswers,
       answer: Outcomes,
-      summary: "Answer several approvals, each on its own",
+      summary: "Answer several approvals independently",
       handler: ({ body, caller }) => ({ items: approvals.answer(body.answers, caller) }),
     }),
     operation("getRunPlan", "GET /v1/runs/:id/plan", {
       access: "user",
       answer: RunPlan,
-      summary: "The run's own pipeline as a graph, with the state of each step",
+      summary: "Get a run's own copy of the pipeline as a graph, with the state of each step",
       handler: ({ params, caller }) => {
         const run = views.rowFor(params.id, caller);
         return planOf(run, rows.stepsOf(run.id));
@@ -71,15 +71,15 @@ export function steeringRoutes({ runs, views, rows, approvals, overview, sums, t
     operation("getRunTimeline", "GET /v1/runs/:id/timeline", {
       access: "user",
       answer: RunTimeline,
-      summary: "When each attempt of the run's steps waited, worked and asked a model",
-      description: "The newest 1,000 attempts, without what they were asked and gave.",
+      summary: "Get a timeline of when a run's step attempts waited, worked and asked a model",
+      description: "Covers the newest 1,000 attempts, without their inputs and outputs.",
       handler: ({ params, caller }) => timelineOf(views.rowFor(params.id, caller)),
     }),
     operation("listRunsAtWork", "GET /v1/runs/at-work", {
       access: "user",
       ...pagesOf(RunAtWork),
-      summary: "Runs at work and in the queue, each with its steps and the agent's last words; newest first",
-      description: "At most 20 in one answer.",
+      summary: "List running and queued runs with their steps and the agent's last words, newest first",
+      description: "An answer holds at most 20 runs.",
       handler: ({ query, caller }) => {
         const page = pageOf(query);
         const limit = Math.min(page.limit, AT_WORK_MAX);
@@ -90,19 +90,21 @@ export function steeringRoutes({ runs, views, rows, approvals, overview, sums, t
     operation("listRunDays", "GET /v1/runs/days", {
       access: "user",
       query: t.Object({
-        days: t.Optional(queryInteger({ minimum: 1, maximum: DAYS_MAX, description: `Default ${DAYS}.` })),
+        days: t.Optional(
+          queryInteger({ minimum: 1, maximum: DAYS_MAX, description: `Number of days; default ${DAYS}.` }),
+        ),
       }),
       answer: t.Object({ items: t.Array(RunDay) }, { title: "RunDays" }),
-      summary: "How the runs of the last days ended, by the day (UTC) on which they were created; oldest first",
-      description: "Your own; an administrator's answer counts everybody's.",
+      summary: "Count by day (UTC) of creation how recent runs ended, oldest day first",
+      description: "Counts your own runs; for an administrator, everybody's.",
       handler: ({ query, caller }) => ({ items: overview.days(query.days ?? DAYS, caller) }),
     }),
     operation("listRunSums", "GET /v1/runs/sums", {
       access: "user",
       query: t.Object({ by: SumsBy }),
       answer: t.Object({ items: t.Array(RunSum) }, { title: "RunSums" }),
-      summary: "How the latest runs of each pipeline or project ended, and what they cost",
-      description: `The newest ${SUMMED_MAX / 1_000},000 runs of the last ${SUM_DAYS} days; your own, and for an administrator everybody's.`,
+      summary: "Sum up the outcomes and costs of each pipeline's or project's latest runs",
+      description: `Covers the newest ${SUMMED_MAX / 1_000},000 runs of the last ${SUM_DAYS} days: your own or, for an administrator, everybody's.`,
       handler: ({ query, caller }) => ({ items: sums.read(query.by, caller) }),
     }),
     operation("steerRuns", "POST /v1/runs/bulk", {
@@ -110,7 +112,7 @@ export function steeringRoutes({ runs, views, rows, approvals, overview, sums, t
       scope: "runs",
       body: BulkRuns,
       answer: Outcomes,
-      summary: "Cancel or restart several runs, each on its own",
+      summary: "Cancel or restart several runs independently",
       handler: ({ body, caller }) => {
         const act: Record<Static<typeof BulkRuns>["action"], (id: string) => string> = {
           cancel: (id) => runs.cancel(id, caller).status,

@@ -20,13 +20,13 @@ export const RunSum = t.Object(
   {
     key: t.String({ description: "Id of the pipeline or project." }),
     runs: t.Integer(),
-    runs_today: t.Integer({ description: "Begun since midnight, UTC." }),
+    runs_today: t.Integer({ description: "Number of runs begun since midnight UTC." }),
     succeeded: t.Integer(),
     failed: t.Integer(),
-    cost_usd: t.Number({ description: "Of all of them." }),
+    cost_usd: t.Number({ description: "Cost of all these runs." }),
     calls_without_price: CallsWithoutPrice,
     usual_cost_usd: orNull(
-      t.Number({ description: "The median of those that succeeded; null where none did, or a price is not known." }),
+      t.Number({ description: "Median cost of the runs that succeeded; null if none did or a price is unknown." }),
     ),
     last_run_at: Time,
   },

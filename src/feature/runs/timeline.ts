@@ -9,7 +9,7 @@ import { type RunRow, spentOf } from "./store.ts";
 
 const ModelTime = t.Object(
   {
-    from_ms: t.Integer({ description: "Since the attempt began." }),
+    from_ms: t.Integer({ description: "Start, in milliseconds since the attempt began." }),
     to_ms: t.Integer(),
   },
   { title: "ModelTime" },
@@ -18,14 +18,14 @@ const ModelTime = t.Object(
 const StepAttempt = t.Object(
   {
     id: t.String(),
-    step_id: t.String({ description: "Name in the pipeline." }),
+    step_id: t.String({ description: "Name of the step in the pipeline." }),
     kind: oneOf(...STEP_KINDS),
     index: orNull(t.Integer()),
     agent_id: orNull(t.String()),
     status: StepStatus,
     attempt: t.Integer(),
-    visit: t.Integer({ description: "How often the run came to this step; from 1, from 1 again after a restart." }),
-    superseded: t.Boolean({ description: "A restart or a way back has replaced it." }),
+    visit: t.Integer({ description: "Number of the run's visit to this step, from 1; a restart counts from 1 again." }),
+    superseded: t.Boolean({ description: "Whether a restart or a jump back has replaced this attempt." }),
     session_id: orNull(t.String()),
     cost_usd: t.Number(),
     calls_without_price: CallsWithoutPrice,
@@ -33,11 +33,11 @@ const StepAttempt = t.Object(
     started_at: orNull(Time),
     finished_at: orNull(Time),
     waited_ms: t.Integer({
-      description: "Of its time, what it waited for a provider's quota or a part of the machine.",
+      description: "Milliseconds of the attempt spent waiting for a provider's quota or a part of the machine.",
     }),
     model_time: t.Array(ModelTime, {
       description:
-        "When it waited for a model; the rest of an agent's time, without `waited_ms`, is tools and setup. Calls close together are one.",
+        "Times at which the attempt waited for a model; calls close together are one entry. An agent's remaining time, without `waited_ms`, is tools and setup.",
     }),
   },
   { title: "StepAttempt" },
@@ -47,8 +47,8 @@ type StepAttempt = Static<typeof StepAttempt>;
 export const RunTimeline = t.Object(
   {
     run_id: t.String(),
-    items: t.Array(StepAttempt, { description: "Oldest first." }),
-    left_out: t.Integer({ description: "Older attempts, which are among the steps of the run." }),
+    items: t.Array(StepAttempt, { description: "Attempts, oldest first." }),
+    left_out: t.Integer({ description: "Number of older attempts left out; the steps of the run include them." }),
   },
   { title: "RunTimeline" },
 );

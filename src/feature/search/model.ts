@@ -22,9 +22,11 @@ export const Found = t.Object(
     status: orNull(t.String()),
     project_id: orNull(t.String()),
     agent_id: orNull(
-      t.String({ description: "Of a skill that only one agent has, of a chat, of a memory (`shared`: all agents')." }),
+      t.String({
+        description: "Agent to which a skill, a chat or a memory entry belongs; `shared` for the memory of all agents.",
+      }),
     ),
-    section_id: orNull(t.String({ description: "Of a document: the section that holds the words." })),
+    section_id: orNull(t.String({ description: "Section of the document that contains the words." })),
   },
   { title: "Found" },
 );

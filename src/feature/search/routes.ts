@@ -23,23 +23,23 @@ export function searchRoutes({ search }: ReturnType<typeof createSearch>) {
     operation("search", "GET /v1/search", {
       access: "user",
       query: t.Object({
-        q: t.String({ minLength: 1, maxLength: 200, description: "Words; all of them must be there." }),
+        q: t.String({ minLength: 1, maxLength: 200, description: "Words that must all occur." }),
         kinds: t.Optional(
           t.String({
             maxLength: 200,
-            description: `Only these, separated by commas: ${KINDS.join(", ")}. Symbols take longest where a project's code graph is not open yet.`,
+            description: `Kinds to search, separated by commas: ${KINDS.join(", ")}. Symbols take longest if a project's code graph is not open yet.`,
           }),
         ),
         limit: t.Optional(
           queryInteger({
             minimum: 1,
-            description: `Of each kind; default ${PER_KIND}, more than ${MOST} counts as ${MOST}.`,
+            description: `Most items of each kind; default ${PER_KIND}, at most ${MOST}. Higher numbers count as ${MOST}.`,
           }),
         ),
       }),
       answer: FoundList,
       summary:
-        "Search runs, tasks, agents, pipelines, skills, projects, your chats, memory, documents and symbols of code by words",
+        "Search runs, tasks, agents, pipelines, skills, projects, your chats, memory, documents and code symbols by words",
       handler: async ({ query, caller }) => ({
         items: await search(query.q, Math.min(query.limit ?? PER_KIND, MOST), kindsOf(query.kinds), caller),
       }),

@@ -14,58 +14,67 @@ export const SecretEdge = t.Object(
       t.String({
         pattern: HOST_ENTRY,
         maxLength: 262,
-        description: "A host, with or without a port: `*.example.org`.",
+        description: "A host, with or without a port; `*.example.org` covers its subdomains.",
       }),
       {
         minItems: 1,
         maxItems: 20,
         uniqueItems: true,
-        description: "Hosts that get it, over TLS: example.org (port 443), *.example.org, example.org:8443.",
+        description: "Hosts that get the value, over TLS: example.org (port 443), *.example.org, example.org:8443.",
       },
     ),
     header: t.String({
       pattern: "^[A-Za-z][A-Za-z0-9-]{0,63}$",
-      description: "Name of the header, e.g. Authorization.",
+      description: "Name of the header, such as Authorization.",
     }),
     prefix: t.String({
       maxLength: 100,
       pattern: "^[\\x20-\\x7e]*$",
-      description: "Written before the value: `Bearer `.",
+      description: "Text before the value in the header, such as `Bearer `.",
     }),
     methods: t.Optional(
-      t.Array(oneOf(...METHODS), { minItems: 1, uniqueItems: true, description: "Only these; all when absent." }),
+      t.Array(oneOf(...METHODS), {
+        minItems: 1,
+        uniqueItems: true,
+        description: "Methods of the requests that get the value; all if absent.",
+      }),
     ),
     path: t.Optional(
-      t.String({ pattern: "^/[\\x21-\\x7e]*$", maxLength: 500, description: "Only paths that begin with this." }),
+      t.String({
+        pattern: "^/[\\x21-\\x7e]*$",
+        maxLength: 500,
+        description: "Beginning of the paths whose requests get the value, from `/`.",
+      }),
     ),
   },
   {
     title: "SecretEdge",
     additionalProperties: false,
     description:
-      "The server's proxy puts the value into requests to these hosts, and no sandbox ever has it. Needs an agent whose network is an allow-list with the host in it.",
+      "The server's proxy adds the value to requests to these hosts, so that no sandbox ever holds it. This requires an agent whose network is an allow-list that contains the host.",
   },
 );
 export type SecretEdge = Static<typeof SecretEdge>;
 
 export const Secret = t.Object({
   secret_id: t.String(),
-  id: t.String({ description: "The same as secret_id." }),
-  name: t.String({ description: "Also the environment variable's name." }),
+  id: t.String({ description: "Same value as `secret_id`." }),
+  name: t.String({ description: "Name of the secret and of its environment variable." }),
   description: t.String(),
   secret_type: SecretType,
   masked_preview: t.String(),
   warning: orNull(
-    t.String({ description: "What to know about the value, such as that it is too short to be masked." }),
+    t.String({ description: "What to know about the value, for example that it is too short to be masked." }),
   ),
   edge: orNull(SecretEdge),
   granted_agents: t.Array(t.String()),
   created_at: t.String({ format: "date-time" }),
   updated_at: t.String({ format: "date-time" }),
-  last_used_at: orNull(t.String({ format: "date-time", description: "When its value was last read." })),
+  last_used_at: orNull(t.String({ format: "date-time", description: "When the value was last read." })),
   last_used_by: orNull(
     t.String({
-      description: "The reader: `agent:ID`, or the part of the server, such as `mcp:NAME` for a tool server.",
+      description:
+        "Who last read the value: `agent:ID`, or a part of the server, such as `mcp:NAME` for a tool server.",
     }),
   ),
 });

@@ -25,7 +25,7 @@ export function secretRoutes(secrets: Secrets, { engineTokenSet }: { engineToken
       access: "user",
       credential: true,
       ...pagesOf(Secret),
-      summary: "List secrets, masked",
+      summary: "List secrets with masked values",
       handler: ({ query }) => secrets.list(pageOf(query)),
     }),
     operation("createSecret", "POST /v1/secrets", {
@@ -39,14 +39,14 @@ export function secretRoutes(secrets: Secrets, { engineTokenSet }: { engineToken
     operation("getSecret", "GET /v1/secrets/:id", {
       access: "user",
       credential: true,
-      params: t.Object({ id: t.String({ description: "Id or name." }) }),
+      params: t.Object({ id: t.String({ description: "Id or name of the secret." }) }),
       answer: Secret,
-      summary: "One secret, masked",
+      summary: "Get a secret with its value masked",
       handler: ({ params }) => secrets.get(params.id),
     }),
     operation("updateSecret", "PUT /v1/secrets/:id", {
       access: "admin",
-      params: t.Object({ id: t.String({ description: "Id or name." }) }),
+      params: t.Object({ id: t.String({ description: "Id or name of the secret." }) }),
       body: SecretUpdate,
       answer: Secret,
       summary: "Change or rotate a secret",
@@ -54,7 +54,7 @@ export function secretRoutes(secrets: Secrets, { engineTokenSet }: { engineToken
     }),
     operation("deleteSecret", "DELETE /v1/secrets/:id", {
       access: "admin",
-      params: t.Object({ id: t.String({ description: "Id or name." }) }),
+      params: t.Object({ id: t.String({ description: "Id or name of the secret." }) }),
       answer: 204,
       summary: "Delete a secret and all its grants",
       handler: ({ params, caller }) => secrets.remove(params.id, caller),
@@ -68,14 +68,14 @@ export function secretRoutes(secrets: Secrets, { engineTokenSet }: { engineToken
     operation("deleteSecretGrant", "DELETE /v1/secrets/:id/grant/:agent_id", {
       access: "admin",
       answer: 204,
-      summary: "Revoke a secret from an agent",
+      summary: "Revoke an agent's grant of a secret",
       handler: ({ params, caller }) => secrets.revoke(params.id, params.agent_id, caller),
     }),
     operation("listSecretsAgents", "GET /v1/secrets/agents/:agent_id", {
       access: "user",
       credential: true,
       ...pagesOf(Secret),
-      summary: "Secrets granted to an agent, masked",
+      summary: "List the secrets granted to an agent, masked",
       handler: ({ params, query }) => secrets.grantedTo(params.agent_id, pageOf(query)),
     }),
     operation("getSecretsAgentEnv", "GET /v1/secrets/agents/:agent_id/env", {
@@ -83,7 +83,7 @@ export function secretRoutes(secrets: Secrets, { engineTokenSet }: { engineToken
       execution: true,
       credential: true,
       answer: t.Object({}, { additionalProperties: t.String() }),
-      summary: "Plaintext environment of an agent, for the engine",
+      summary: "Get an agent's environment in plain text, for the engine",
       handler: ({ params, caller }) => {
         assertMayReadEnv(caller, params.agent_id, engineTokenSet);
         const { env, damaged } = secrets.envOf(params.agent_id, {

@@ -7,7 +7,7 @@ import type { InputPart } from "../../engine/parts.ts";
 
 export const ProviderWait = t.Object(
   { reason: t.String(), until: Time },
-  { description: "It waits for a provider whose quota is used up, until then." },
+  { description: "Wait for a provider whose quota is used up until the given time." },
 );
 export type ProviderWait = Static<typeof ProviderWait>;
 

@@ -5,10 +5,10 @@ export const settingsChanged = defineEvent(
   "settings_changed",
   t.Object(
     {
-      name: t.String({ description: "`instance`, or of which other settings, e.g. `tts`." }),
-      changed: t.Array(t.String({ description: "What was changed, e.g. `limits.max_turns`." })),
+      name: t.String({ description: "Name of the changed settings: `instance`, or another group such as `tts`." }),
+      changed: t.Array(t.String({ description: "Path of a changed setting, such as `limits.max_turns`." })),
     },
-    { description: "Settings were changed. For administrators." },
+    { description: "Settings were changed. Only administrators receive this event." },
   ),
   { stale: ["/v1/settings", "/v1/usage"] },
 );

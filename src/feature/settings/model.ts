@@ -11,20 +11,20 @@ const ModelId = orNull(
   t.String({
     maxLength: LIMITS.nameCharacters,
     pattern: "^[a-z0-9][a-z0-9-]{0,63}/\\S+$",
-    description: "provider/model",
+    description: "Id in the form `provider/model`.",
   }),
 );
 const Usd = (description: string) =>
-  orNull(t.Number({ minimum: 0, maximum: 1_000_000, description: `${description}, USD; null: no limit.` }));
+  orNull(t.Number({ minimum: 0, maximum: 1_000_000, description: `${description}, in USD; null: no limit.` }));
 const Days = (description: string) =>
-  orNull(t.Integer({ minimum: 1, maximum: 36_500, description: `${description}, days; null: forever.` }));
+  orNull(t.Integer({ minimum: 1, maximum: 36_500, description: `${description}, in days; null: forever.` }));
 const Gigabytes = (description: string) =>
-  orNull(t.Number({ minimum: 0.001, maximum: 1_000_000, description: `${description}, GB; null: no limit.` }));
+  orNull(t.Number({ minimum: 0.001, maximum: 1_000_000, description: `${description}, in GB; null: no limit.` }));
 const Kept = (periods: string) =>
   t.Integer({
     minimum: 0,
     maximum: 1_000,
-    description: `Of so many ${periods} that have scheduled backups the last one is kept. The newest stays always.`,
+    description: `Number of ${periods} for which the last scheduled backup is kept, counting only ${periods} that have one. The newest backup is always kept.`,
   });
 
 export const Settings = t.Object(
@@ -34,7 +34,7 @@ export const Settings = t.Object(
         default: ModelId,
         fallback: t.Array(t.String({ maxLength: LIMITS.nameCharacters, pattern: "^[a-z0-9][a-z0-9-]{0,63}/\\S+$" }), {
           maxItems: 5,
-          description: "Models that are asked, in order, when one has no quota left, fails or refuses.",
+          description: "Models to try, in order, when a model has no quota left, fails or refuses.",
         }),
         chat: ModelId,
         pipeline: ModelId,
@@ -48,7 +48,7 @@ export const Settings = t.Object(
       {
         ...strict,
         description:
-          "Model where neither run, step, pipeline nor agent names one. Null: `default`; for `embedding`, which finds memories by meaning: by words alone.",
+          "Models to use if neither run, step, pipeline nor agent names one. Null uses `default`. For `embedding`, which finds memory by meaning, null means that memory is only searched by words.",
       },
     ),
     limits: t.Object(
@@ -60,35 +60,41 @@ export const Settings = t.Object(
         provider_wait_hours: t.Integer({
           minimum: 0,
           maximum: 168,
-          description: "Longest wait of an execution for a provider whose quota is used up; 0: it fails.",
+          description:
+            "Longest time, in hours, that an execution waits for a provider whose quota is used up. With 0 the execution fails instead.",
         }),
         permission_minutes: t.Integer({
           minimum: 1,
           maximum: 7 * 24 * 60,
-          description: "How long a person has to answer whether a tool may be used; without an answer it may not.",
+          description:
+            "Minutes that a person has to answer whether a tool may be used. Without an answer, the tool may not be used.",
         }),
         user_unfinished_runs: t.Integer({
           minimum: 1,
           maximum: 100_000,
-          description: "Runs of one user that have not ended, with accounts on.",
+          description: "Most runs of one user that have not ended; only applies with accounts on.",
         }),
         user_open_chats: t.Integer({
           minimum: 1,
           maximum: 100_000,
-          description: "Chats of one user that have not ended, with accounts on.",
+          description: "Most chats of one user that have not ended; only applies with accounts on.",
         }),
         user_stored_mb: t.Integer({
           minimum: 1,
           maximum: 1_048_576,
-          description: "Attachments, documents, own memory entries and evals of one user together, MiB.",
+          description:
+            "Most space for one user's attachments, documents, own memory entries and evals together, in MiB.",
         }),
         user_workspaces_mb: t.Integer({
           minimum: 1,
           maximum: 104_857_600,
-          description: "Files of one user's runs and chats, MiB, with accounts on.",
+          description: "Most space for the files of one user's runs and chats, in MiB; only applies with accounts on.",
         }),
       },
-      { ...strict, description: "The first four are for agents that set none of their own." },
+      {
+        ...strict,
+        description: "`max_turns`, `timeout_seconds` and `max_attempts` apply to agents that set none of their own.",
+      },
     ),
     retention: t.Object(
       {
@@ -97,45 +103,53 @@ export const Settings = t.Object(
             minimum: 32,
             maximum: 36_500,
             description:
-              "Logged model calls are kept, days; null: forever. A month at least: budgets are sums over them. The daily totals stay.",
+              "How long logged model calls are kept, in days; null: forever. At least a month, because budgets are computed from them. Daily totals are always kept.",
           }),
         ),
-        runs_days: Days("Runs are kept after they ended, with all that belongs to them"),
-        runs_gb: Gigabytes("Runs that have ended, with their files; the oldest go first"),
-        chats_days: Days("Chats, and the work of routines, swarms and onboardings, are kept after they ended"),
-        chats_gb: Gigabytes("Chats and their like that have ended, with their files; the oldest go first"),
-        transcripts_days: Days("What agents said in runs and routines is kept after they ended; results stay"),
+        runs_days: Days("How long runs are kept after they ended, with all their data"),
+        runs_gb: Gigabytes("Most space for runs that have ended, with their files; the oldest are deleted first"),
+        chats_days: Days("How long chats and the work of routines, swarms and onboardings are kept after they ended"),
+        chats_gb: Gigabytes(
+          "Most space for chats, routines, swarms and onboardings that have ended, with their files; the oldest are deleted first",
+        ),
+        transcripts_days: Days(
+          "How long the words of agents in runs and routines are kept after these ended, while results stay",
+        ),
         events_days: t.Integer({
           minimum: 1,
           maximum: 3_650,
-          description: "Events are kept, days; the newest 500,000 at most.",
+          description: "How long events are kept, in days; at most the newest 500,000.",
         }),
-        api_usage_days: Days("Request counts are kept"),
-        audit_days: Days("The audit log is kept"),
-        onboarding_days: Days("Onboarding sessions that nobody continues stay open"),
-        notifications_days: Days("Dismissed notifications are kept"),
-        jobs_days: Days("Finished background jobs, and the results of routines, are kept"),
-        backups_days: Days("Backups made by the server are kept, the newest one always"),
-        merged_branches_days: Days("Branches of runs are kept after their work was merged"),
+        api_usage_days: Days("How long request counts are kept"),
+        audit_days: Days("How long the audit log is kept"),
+        onboarding_days: Days("How long onboarding sessions that nobody continues stay open"),
+        notifications_days: Days("How long dismissed notifications are kept"),
+        jobs_days: Days("How long finished background jobs and the results of routines are kept"),
+        backups_days: Days("How long backups made by the server are kept, except the newest one, which always stays"),
+        merged_branches_days: Days("How long branches of runs are kept after their work was merged"),
       },
       strict,
     ),
     budgets: t.Object(
       {
-        run_usd: Usd("Of one run"),
-        agent_per_run_usd: Usd("Of one agent in one run"),
-        agent_per_day_usd: Usd("Of one agent in a day"),
-        user_per_day_usd: Usd("Of one user in a day"),
-        user_per_month_usd: Usd("Of one user in a month"),
-        instance_per_day_usd: Usd("Of everybody in a day"),
-        instance_per_month_usd: Usd("Of everybody in a month"),
-        warn_at_percent: t.Integer({ minimum: 1, maximum: 100, description: "When the warning is given." }),
+        run_usd: Usd("Most that one run may cost"),
+        agent_per_run_usd: Usd("Most that one agent may cost in one run"),
+        agent_per_day_usd: Usd("Most that one agent may cost in a day"),
+        user_per_day_usd: Usd("Most that one user may cost in a day"),
+        user_per_month_usd: Usd("Most that one user may cost in a month"),
+        instance_per_day_usd: Usd("Most that all users together may cost in a day"),
+        instance_per_month_usd: Usd("Most that all users together may cost in a month"),
+        warn_at_percent: t.Integer({
+          minimum: 1,
+          maximum: 100,
+          description: "Percentage of a budget at which a warning is given.",
+        }),
       },
-      { ...strict, description: "Days and months are UTC." },
+      { ...strict, description: "Limits of spending. Days and months are in UTC." },
     ),
     sandbox: t.Object(
       {
-        image: orNull(ImageName, { description: "Null: AGENT_IMAGE." }),
+        image: orNull(ImageName, { description: "Container image of sandboxes; null uses AGENT_IMAGE." }),
         network: oneOf("none", "bridge"),
         runtime: orNull(RuntimeName),
         memory_mb: t.Integer({ minimum: 64, maximum: 1_048_576 }),
@@ -143,15 +157,17 @@ export const Settings = t.Object(
         git_depth: t.Integer({
           minimum: 0,
           maximum: 100_000,
-          description: "Commits of its run's branch that an agent's git can read; 0: agents have no git.",
+          description:
+            "Number of commits of the run's branch that an agent's git can read. With 0, agents have no git.",
         }),
         idle_minutes: t.Integer({
           minimum: 0,
           maximum: 1_440,
-          description: "Time from a chat's last reply until its sandbox is stopped; 0: with each reply.",
+          description:
+            "Minutes from a chat's last reply until its sandbox is stopped. With 0 it is stopped after each reply.",
         }),
       },
-      { ...strict, description: "For agents that set none of their own." },
+      { ...strict, description: "Settings of sandboxes for agents that set none of their own." },
     ),
     backup: t.Object(
       {
@@ -159,10 +175,11 @@ export const Settings = t.Object(
           t.String({
             maxLength: 100,
             pattern: "^\\S+( +\\S+){4}$",
-            description: "When a backup is made: five fields of cron, e.g. `30 3 * * *`; null: never by itself.",
+            description:
+              "Schedule of automatic backups as a cron expression with five fields, such as `30 3 * * *`. Null: no automatic backups.",
           }),
         ),
-        timezone: t.String({ pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", description: "Of the schedule." }),
+        timezone: t.String({ pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", description: "Time zone of the schedule." }),
         keep_daily: Kept("days"),
         keep_weekly: Kept("weeks"),
         keep_monthly: Kept("months"),
@@ -170,11 +187,12 @@ export const Settings = t.Object(
           t.String({
             maxLength: 1_000,
             pattern: "^/",
-            description: "Folder of scheduled backups, which exists, outside the data folder; null: `backups/` in it.",
+            description:
+              "Absolute path of an existing folder outside the data folder for scheduled backups. Null: `backups/` in the data folder.",
           }),
         ),
       },
-      { ...strict, description: "Backups that the server makes by itself." },
+      { ...strict, description: "Settings of automatic backups." },
     ),
     telemetry: t.Object(
       {
@@ -183,22 +201,28 @@ export const Settings = t.Object(
             maxLength: 1_000,
             pattern: "^https?://[^\\s@]+$",
             description:
-              "Receiver of traces over OTLP/HTTP, without /v1/traces; null: OTEL_EXPORTER_OTLP_ENDPOINT, else none. It may be a private address.",
+              "Address of the OTLP/HTTP receiver of traces, without /v1/traces; it may be a private address. Null uses OTEL_EXPORTER_OTLP_ENDPOINT, if set.",
           }),
         ),
-        content: t.Boolean({ description: "Send prompts, replies, and what tools are given and answer, too." }),
+        content: t.Boolean({
+          description: "Whether traces include prompts, replies, and the inputs and outputs of tools.",
+        }),
       },
-      { ...strict, description: "Traces that are sent to a receiver of OpenTelemetry." },
+      { ...strict, description: "Settings of traces, which are sent to an OpenTelemetry receiver." },
     ),
     monitor: t.Object(
       {
-        every_minutes: t.Integer({ minimum: 1, maximum: 1_440, description: "How often PUSH_MONITOR_URL is asked." }),
+        every_minutes: t.Integer({
+          minimum: 1,
+          maximum: 1_440,
+          description: "Minutes between requests to PUSH_MONITOR_URL.",
+        }),
       },
       strict,
     ),
     updates: t.Object(
       {
-        check: t.Boolean({ description: "Look for updates, when UPDATE_CHECK_URL is set." }),
+        check: t.Boolean({ description: "Whether the server looks for updates, provided UPDATE_CHECK_URL is set." }),
         interval_hours: t.Integer({ minimum: 1, maximum: 24 * 30 }),
       },
       strict,

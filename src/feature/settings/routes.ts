@@ -10,7 +10,7 @@ export function settingsRoutes(settings: SettingsService) {
     operation("getSettings", "GET /v1/settings", {
       access: "admin",
       answer: Settings,
-      summary: "All settings",
+      summary: "Get all settings",
       handler: ({ answer }) => answer.tagged(settings.get()),
     }),
     operation("updateSettings", "PUT /v1/settings", {
@@ -19,7 +19,8 @@ export function settingsRoutes(settings: SettingsService) {
       body: SettingsUpdate,
       answer: Settings,
       summary: "Change settings",
-      description: "Fields that are left out stay, null puts one back to its default, unknown ones are refused.",
+      description:
+        "Fields that are left out stay unchanged. Null resets a field to its default. Unknown fields are refused.",
       handler: ({ request, body: input, caller, answer }) => {
         assertIfMatch(request, settings.get());
         return answer.tagged(settings.update(input, caller));

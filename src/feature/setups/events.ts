@@ -6,7 +6,7 @@ export const setupChanged = defineEvent(
   "setup_changed",
   t.Object(
     { state: oneOf("started", "ready", "failed", "removed") },
-    { description: "The set-up of a project's code began, ended, or what it left was removed." },
+    { description: "The set-up of a project's code started or ended, or its result was removed." },
   ),
   { stale: ["/v1/projects/{id}/setup"] },
 );

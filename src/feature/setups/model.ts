@@ -7,32 +7,34 @@ export const ProjectSetup = t.Object(
   {
     project_id: t.String(),
     state: oneOf("none", "unsupported", "needed", "running", "ready", "failed"),
-    detail: t.String({ description: "What the state means, a sentence." }),
-    job: orNull(Job, { description: "The set-up that is under way." }),
+    detail: t.String({ description: "Sentence that explains the state." }),
+    job: orNull(Job, { description: "Job of the set-up that is under way." }),
     last: orNull(
       t.Object({
         state: oneOf("ready", "failed"),
-        image: orNull(t.String({ description: "What sandboxes of the project's work start from." })),
+        image: orNull(t.String({ description: "Image from which sandboxes of the project's work start." })),
         image_bytes: t.Integer(),
         commit: t.String(),
-        exit_code: orNull(t.Integer({ description: "Null: it took too long, or wrote too much." })),
-        log: t.String({ description: "Its head and its end." }),
+        exit_code: orNull(
+          t.Integer({ description: "Exit code of the set-up; null if it took too long or wrote too much." }),
+        ),
+        log: t.String({ description: "Beginning and end of the log." }),
         seconds: t.Number(),
         made_at: Time,
         used_at: Time,
       }),
-      { description: "Of the environment that holds." },
+      { description: "Last set-up of the environment in effect." },
     ),
     check: orNull(
       t.Object({
         command: t.String(),
         passed: t.Boolean(),
-        exit_code: orNull(t.Integer({ description: "Null: it took too long." })),
+        exit_code: orNull(t.Integer({ description: "Exit code of the check; null if it took too long." })),
         log: t.String(),
         commit: t.String(),
         checked_at: Time,
       }),
-      { description: "The project's check on its own branch, before any agent changed something." },
+      { description: "Result of the project's check on its own branch, before any agent changed something." },
     ),
   },
   { title: "ProjectSetup" },
@@ -40,7 +42,9 @@ export const ProjectSetup = t.Object(
 export type ProjectSetup = Static<typeof ProjectSetup>;
 
 export const SetupStart = t.Object({
-  again: t.Optional(t.Boolean({ description: "Also when nothing changed since the last one." })),
+  again: t.Optional(
+    t.Boolean({ description: "Whether to set up again although nothing changed since the last time." }),
+  ),
 });
 export type SetupStart = Static<typeof SetupStart>;
 

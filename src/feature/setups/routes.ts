@@ -14,7 +14,7 @@ export const setupRoutes = (setups: Setups) =>
       access: "user",
       params: ProjectPath,
       answer: ProjectSetup,
-      summary: "What the set-up of a project's code left, and whether its check passes there",
+      summary: "Get the result of a project's set-up and whether its check passes there",
       handler: ({ params }) => setups.get(params.id),
     }),
     operation("setUpProject", `POST ${PATH}`, {
@@ -24,7 +24,7 @@ export const setupRoutes = (setups: Setups) =>
       answer: { 202: Job },
       summary: "Set up a project's code and run its check, as a background job",
       description:
-        "The Dockerfile of the accepted environment is built, step by step, and its `setup` runs, in a container of its own, which may reach the hosts that the project allows and holds no secret. What it leaves is an image that sandboxes start from. Nothing is done where neither image, command, variables nor lock files have changed, unless `again` is set. It begins by itself when an environment is accepted and when the project's branch has moved.",
+        "Builds the Dockerfile of the accepted environment step by step and runs its `setup`. Both happen in a separate container, which can reach the hosts that the project allows and holds no secret. The result is an image from which sandboxes start. Unless `again` is set, nothing happens if image, command, variables and lock files are unchanged. The set-up also starts automatically when an environment is accepted and when the project's branch has moved.",
       handler: ({ params, body, caller, answer }) =>
         answer.accepted("/v1/jobs/:id", () => setups.start(params.id, body, caller.userId)),
     }),
@@ -32,7 +32,7 @@ export const setupRoutes = (setups: Setups) =>
       access: "admin",
       params: ProjectPath,
       answer: 204,
-      summary: "Remove the images that set-ups of a project left",
+      summary: "Remove the images that a project's set-ups created",
       handler: ({ params, caller }) => setups.remove(params.id, caller),
     }),
   ]);

@@ -21,18 +21,20 @@ export const Skill = t.Object({
   description: t.String(),
   tags: t.Array(t.String()),
   enabled: t.Boolean(),
-  content: t.String({ description: "Markdown." }),
+  content: t.String({ description: "Instructions of the skill, in Markdown." }),
   scope: SkillScope,
   agent_id: orNull(t.String()),
   origin: Origin,
-  owner_id: orNull(t.String({ description: "The user in whose work alone it is used; null: in everybody's." })),
+  owner_id: orNull(
+    t.String({ description: "The only user in whose work the skill is used; null if it is used in everybody's." }),
+  ),
   trusted: t.Boolean({
     description:
-      "False: an agent wrote it after it had read outside text. Until somebody confirms it no prompt holds it, and it is shown to its owner's agents alone, as material.",
+      "False if an agent wrote the skill after it had read outside text. Until somebody confirms it, no prompt contains it, and only its owner's agents can read it, as material.",
   }),
   overrides_global: t.Boolean(),
-  source_file: t.String({ description: "Below the folder of agents." }),
-  has_files: t.Boolean({ description: "More files come with it." }),
+  source_file: t.String({ description: "Path of the file below the folder of agents." }),
+  has_files: t.Boolean({ description: "Whether the skill comes with more files." }),
   problems: t.Array(FileProblem),
   updated_at: Time,
 });
@@ -44,7 +46,7 @@ export const MAX_DESCRIPTION = 2_000;
 const Description = t.String({
   minLength: 1,
   maxLength: MAX_DESCRIPTION,
-  description: "What agents see of it before they load it.",
+  description: "Description of the skill, which is all that agents see before they load it.",
 });
 export const MAX_TAGS = 50;
 export const MAX_TAG_CHARACTERS = 100;
@@ -53,7 +55,7 @@ export const SkillCreate = t.Object({
   name: t.Optional(
     t.String({
       pattern: SLUG.source,
-      description: `Small letters, digits and hyphens; not ${[...RESERVED_SLUGS].join(", ")}.`,
+      description: `Lowercase letters, digits and hyphens; not ${[...RESERVED_SLUGS].join(", ")}.`,
     }),
   ),
   description: t.Optional(Description),
@@ -61,10 +63,13 @@ export const SkillCreate = t.Object({
   content: t.String({
     minLength: 1,
     maxLength: LIMITS.textCharacters,
-    description: "Markdown. Name, description and tags that are not sent are those of its front matter.",
+    description:
+      "Instructions in Markdown. Name, description and tags are read from its front matter if they are not sent.",
   }),
   scope: t.Optional(SkillScope),
-  agent_id: t.Optional(orNull(t.String({ maxLength: 64, description: "With scope agent." }))),
+  agent_id: t.Optional(
+    orNull(t.String({ maxLength: 64, description: "Agent that has the skill; required with the scope `agent`." })),
+  ),
   enabled: t.Optional(t.Boolean()),
 });
 export type SkillCreate = Static<typeof SkillCreate>;
@@ -77,13 +82,15 @@ export const SkillUpdate = t.Object({
       minLength: 1,
       maxLength: LIMITS.textCharacters,
       description:
-        "Markdown. A description and tags that are not sent are those of its front matter, where that has some.",
+        "Instructions in Markdown. Description and tags are read from its front matter, if it has some and they are not sent.",
     }),
   ),
   enabled: t.Optional(t.Boolean()),
-  trusted: t.Optional(t.Literal(true, { description: "You have read it, and confirm it." })),
+  trusted: t.Optional(t.Literal(true, { description: "Confirms that you have read the skill." })),
   for_everybody: t.Optional(
-    t.Literal(true, { description: "It has no owner any more and is used in everybody's work. Administrators alone." }),
+    t.Literal(true, {
+      description: "Removes the owner, so that the skill is used in everybody's work. Administrators only.",
+    }),
   ),
 });
 export type SkillUpdate = Static<typeof SkillUpdate>;

@@ -9,7 +9,7 @@ import { Skill, SkillCreate, SkillUpdate } from "./model.ts";
 import type { SkillReader, Skills } from "./service.ts";
 
 const agentQuery = (description: string) => ({ agent_id: t.Optional(t.String({ maxLength: 64, description })) });
-const Level = t.Object(agentQuery("That agent's own skill; absent: everybody's."));
+const Level = t.Object(agentQuery("Agent whose own skill is meant; if absent, the skill that everybody shares."));
 const locationOf = ({ name, agent_id }: Skill) =>
   `/v1/skills/${name}${agent_id === null ? "" : `?agent_id=${agent_id}`}`;
 
@@ -34,7 +34,10 @@ export function skillRoutes(skills: Skills) {
     operation("listSkills", "GET /v1/skills", {
       access: "user",
       execution: true,
-      query: t.Object({ ...PageQuery, ...agentQuery("What that agent sees; absent: all of every level.") }),
+      query: t.Object({
+        ...PageQuery,
+        ...agentQuery("Only skills that this agent sees; if absent, all skills of every level."),
+      }),
       answer: listOf(Skill),
       summary: "List skills, by name",
       handler: ({ query, caller }) =>
@@ -43,9 +46,9 @@ export function skillRoutes(skills: Skills) {
     operation("getSkill", "GET /v1/skills/:name", {
       access: "user",
       execution: true,
-      query: t.Object(agentQuery("As that agent sees it: its own, else everybody's.")),
+      query: t.Object(agentQuery("Agent whose view applies: its own skill, else the one that everybody shares.")),
       answer: Skill,
-      summary: "One skill with its instructions",
+      summary: "Get a skill with its instructions",
       handler: ({ params, query, caller, answer }) =>
         answer.tagged(skills.get(params.name, readerOf(caller), viewOf(caller, query.agent_id))),
     }),
@@ -61,7 +64,7 @@ export function skillRoutes(skills: Skills) {
       query: Level,
       body: SkillUpdate,
       answer: Skill,
-      summary: "Change or confirm a skill: your own, or any as an administrator; comments in its file stay",
+      summary: "Change or confirm a skill of your own or, as an administrator, any; comments in its file stay",
       handler: ({ params, query, body, caller, request, answer }) => {
         assertIfMatch(request, skills.own(params.name, readerOf(caller), query.agent_id));
         return answer.tagged(skills.update(params.name, body, readerOf(caller), query.agent_id));

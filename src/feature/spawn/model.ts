@@ -16,7 +16,7 @@ export const SpawnRequest = t.Object({
     orNull(
       t.String({
         maxLength: LIMITS.nameCharacters,
-        description: "Refused: work with a project gets a branch of its own.",
+        description: "Always refused, because work with a project gets its own branch.",
       }),
     ),
   ),
@@ -42,7 +42,7 @@ export const SpawnedExecution = t.Object({
   agent_id: t.String(),
   status: SpawnStatus,
   prompt: t.String(),
-  output: orNull(t.String({ description: "What the agent said at its end." })),
+  output: orNull(t.String({ description: "Last words of the agent." })),
   outputs: t.Record(t.String(), t.Unknown()),
   error: orNull(t.Object({ code: t.String(), message: t.String() })),
   session_id: t.String(),

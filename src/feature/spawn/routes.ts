@@ -12,20 +12,20 @@ export function spawnRoutes(spawns: Spawns) {
       scope: "runs",
       body: SpawnRequest,
       answer: { 202: SpawnedExecution },
-      summary: "Hand one piece of work to an agent",
+      summary: "Hand a piece of work to an agent",
       handler: ({ body, caller, answer }) =>
         answer.accepted("/v1/spawn-executor/:id", () => spawns.execute(body, caller)),
     }),
     operation("listSpawnExecutor", "GET /v1/spawn-executor", {
       access: "user",
       ...pagesOf(SpawnedExecution),
-      summary: "Spawned executions, newest first",
+      summary: "List spawned executions, newest first",
       handler: ({ query, caller }) => spawns.list(pageOf(query), caller),
     }),
     operation("getSpawnExecutor", "GET /v1/spawn-executor/:id", {
       access: "user",
       answer: SpawnedExecution,
-      summary: "The state of a spawned execution, with its result",
+      summary: "Get the state and the result of a spawned execution",
       handler: ({ params, caller }) => spawns.get(params.id, caller),
     }),
     operation("cancelSpawnExecutor", "POST /v1/spawn-executor/:id/cancel", {
@@ -33,7 +33,7 @@ export function spawnRoutes(spawns: Spawns) {
       project: "viewer",
       scope: "runs",
       answer: SpawnedExecution,
-      summary: "Cancel a spawned execution and all that it started",
+      summary: "Cancel a spawned execution and everything that it started",
       handler: ({ params, caller }) => spawns.cancel(params.id, caller),
     }),
   ]);

@@ -6,7 +6,7 @@ import { oneOf, orNull } from "../../core/schema.ts";
 export const Status = t.Object({
   status: oneOf("ok", "degraded"),
   version: t.String(),
-  setup_required: t.Boolean({ description: "Credentials are required and there is no administrator yet." }),
+  setup_required: t.Boolean({ description: "Whether credentials are required and there is no administrator yet." }),
   broker: t.Object({
     kind: t.Literal("in-process"),
     connected: t.Boolean(),
@@ -18,19 +18,21 @@ export const Status = t.Object({
   database: t.Object({ connected: t.Boolean() }),
   docker: t.Object({ connected: t.Boolean(), version: t.Optional(t.String()) }),
   sandbox: t.Object({
-    kind: t.String({ description: "`docker`, `process`." }),
+    kind: t.String({ description: "Kind of sandbox: `docker`, `process` or another." }),
     shell: t.Boolean(),
-    reason: t.String({ description: "Why agents work there; where something is missing, how to change it." }),
+    reason: t.String({
+      description: "Why agents work in this kind of sandbox and, if something is missing, how to change it.",
+    }),
   }),
   start_failures: t.Array(t.Object({ feature: t.String(), when: oneOf("start", "resume") }), {
-    description: "Parts that could not start, or could not continue what was left. /v1/doctor says why.",
+    description: "Parts of the server that could not start or resume their work. /v1/doctor says why.",
   }),
   standby: orNull(t.String({ format: "date-time" }), {
     description:
-      "Since when this instance stands by, as a copy of another; null when it works. See POST /v1/admin/activate.",
+      "Time since when this instance stands by as a copy of another; null if it is active. See POST /v1/admin/activate.",
   }),
   counts: t.Record(t.String(), t.Integer(), {
-    description: "agents, pipelines, projects, active_runs, active_sessions, runs_last_hour and more.",
+    description: "Counts of agents, pipelines, projects, active_runs, active_sessions, runs_last_hour and more.",
   }),
 });
 export type Status = Static<typeof Status>;

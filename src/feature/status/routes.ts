@@ -18,7 +18,7 @@ export function statusRoutes(deps: StatusDeps) {
     operation("getStatus", "GET /v1/status", {
       access: "public",
       answer: StatusAnswer,
-      summary: "Health, bus and summary counts",
+      summary: "Get the server's health, event bus and counts",
       handler: async ({ caller }) => {
         const { status, version, setup_required, broker, ...rest } = await deps.status();
         if (caller.kind === "anonymous")
@@ -29,13 +29,13 @@ export function statusRoutes(deps: StatusDeps) {
     operation("getHealthz", "GET /healthz", {
       access: "public",
       answer: t.Object({ status: t.Literal("ok") }),
-      summary: "The process answers",
+      summary: "Check that the process answers",
       handler: () => ({ status: "ok" as const }),
     }),
     operation("getReadyz", "GET /readyz", {
       access: "public",
       answer: t.Object({ status: t.Literal("ready") }),
-      summary: "The database takes writes",
+      summary: "Check that the database accepts writes",
       handler: () => {
         const reason = deps.notReady();
         if (reason) throw unavailable("not_ready", reason);
@@ -44,10 +44,13 @@ export function statusRoutes(deps: StatusDeps) {
     }),
     operation("getMetrics", "GET /metrics", {
       access: "user",
-      summary: "Prometheus metrics",
+      summary: "Get Prometheus metrics",
       documented: {
         responses: {
-          200: { description: "Prometheus text.", content: { "text/plain": { schema: { type: "string" } } } },
+          200: {
+            description: "Metrics in Prometheus text format.",
+            content: { "text/plain": { schema: { type: "string" } } },
+          },
         },
       },
       handler: async () => new Response(await deps.metrics(), { headers: { "Content-Type": deps.metricsType } }),

@@ -4,20 +4,22 @@ import { orNull, Time } from "../../core/schema.ts";
 
 const Bytes = (description: string) => t.Integer({ minimum: 0, description });
 const Limit = (setting: string) =>
-  orNull(t.Integer({ description: `From the setting ${setting}. Null: there are no accounts, and no limit.` }));
+  orNull(
+    t.Integer({ description: `Limit from the setting ${setting}; null without accounts, where there is no limit.` }),
+  );
 
 export const Storage = t.Object({
-  user_id: orNull(t.String({ description: "Null: without accounts." })),
+  user_id: orNull(t.String({ description: "The user; null on a server without accounts." })),
   stored: t.Object({
-    bytes: Bytes("All of them together."),
+    bytes: Bytes("Size of all stored data together."),
     limit_bytes: Limit("limits.user_stored_mb"),
-    attachments_bytes: Bytes("Files that were attached to messages."),
-    documents_bytes: Bytes("Documents that were handed in."),
-    memory_bytes: Bytes("Entries of memory that are this user's own."),
-    evals_bytes: Bytes("Tasks of evals, and the replies that they play."),
+    attachments_bytes: Bytes("Size of files attached to messages."),
+    documents_bytes: Bytes("Size of uploaded documents."),
+    memory_bytes: Bytes("Size of the user's own memory entries."),
+    evals_bytes: Bytes("Size of tasks of evals and the replies that they play."),
   }),
   workspaces: t.Object({
-    bytes: Bytes("Working copies and results of runs, and files of chats, as they were last measured."),
+    bytes: Bytes("Size of runs' working copies and results and of chats' files, when last measured."),
     limit_bytes: Limit("limits.user_workspaces_mb"),
     folders: t.Integer(),
     files: t.Integer(),
@@ -28,8 +30,8 @@ export type Storage = Static<typeof Storage>;
 
 /** One of a user's workspaces. */
 export const Workspace = t.Object({
-  id: t.String({ description: "Of the run or the chat." }),
-  bytes: Bytes("Links are counted as what they are, and not followed."),
+  id: t.String({ description: "Id of the run or the chat." }),
+  bytes: Bytes("Size of the folder. Links count with their own size and are not followed."),
   files: t.Integer(),
   measured_at: Time,
 });

@@ -5,7 +5,9 @@ import { operation, operations } from "../../http/operation.ts";
 import { Storage, Workspace } from "./model.ts";
 import type { StorageService } from "./service.ts";
 
-const who = { user_id: t.Optional(t.String({ maxLength: 64, description: "Administrators only: another user's." })) };
+const who = {
+  user_id: t.Optional(t.String({ maxLength: 64, description: "Id of another user. Administrators only." })),
+};
 
 export const storageRoutes = (storage: StorageService) =>
   operations("users", [
@@ -13,14 +15,14 @@ export const storageRoutes = (storage: StorageService) =>
       access: "user",
       query: t.Object(who),
       answer: Storage,
-      summary: "What you have stored, and how much you may",
+      summary: "Get the size of your stored data and its limits",
       handler: ({ query, caller }) => storage.of(query.user_id, caller),
     }),
     operation("listWorkspaces", "GET /v1/storage/workspaces", {
       access: "user",
       query: t.Object({ ...PageQuery, ...who }),
       answer: listOf(Workspace),
-      summary: "The folders of your runs and chats, the largest first",
+      summary: "List the folders of your runs and chats, largest first",
       handler: ({ query, caller }) => storage.workspaces(query.user_id, pageOf(query), caller),
     }),
   ]);

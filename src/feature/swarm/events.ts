@@ -4,7 +4,7 @@ import { defineEvent } from "../../core/events.ts";
 import { ENDS } from "../../core/run-states.ts";
 import { oneOf } from "../../core/schema.ts";
 
-const task = { key: t.String({ description: "Of the task in its swarm." }), title: t.String() };
+const task = { key: t.String({ description: "Key of the task within its swarm." }), title: t.String() };
 
 export const swarmTaskStarted = defineEvent(
   "swarm_task_started",
@@ -26,10 +26,7 @@ export const swarmTaskFailed = defineEvent(
 );
 export const swarmComplete = defineEvent(
   "swarm_complete",
-  t.Object(
-    { status: oneOf(...ENDS), counts: t.Record(t.String(), t.Integer()) },
-    { description: "A swarm has ended." },
-  ),
+  t.Object({ status: oneOf(...ENDS), counts: t.Record(t.String(), t.Integer()) }, { description: "A swarm ended." }),
   { stale: ["/v1/swarm"] },
 );
 

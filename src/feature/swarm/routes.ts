@@ -14,25 +14,25 @@ export function swarmRoutes(swarms: Swarms) {
       answer: { 202: Swarm },
       summary: "Start a swarm",
       description:
-        "Tasks run as soon as those that they depend on have succeeded. `agent_id` does those that name no agent.",
+        "A task starts as soon as all tasks that it depends on have succeeded. The agent `agent_id` does tasks that name no agent.",
       handler: ({ body, caller, answer }) => answer.accepted("/v1/swarm/:id", () => swarms.execute(body, caller)),
     }),
     operation("listSwarm", "GET /v1/swarm", {
       access: "user",
       ...pagesOf(Swarm),
-      summary: "Swarms, newest first",
+      summary: "List swarms, newest first",
       handler: ({ query, caller }) => swarms.list(pageOf(query), caller),
     }),
     operation("getSwarm", "GET /v1/swarm/:id", {
       access: "user",
       answer: Swarm,
-      summary: "The state of a swarm",
+      summary: "Get the state of a swarm",
       handler: ({ params, caller }) => swarms.get(params.id, caller),
     }),
     operation("listSwarmTasks", "GET /v1/swarm/:id/tasks", {
       access: "user",
       ...pagesOf(SwarmTask),
-      summary: "Tasks of a swarm with their outputs, in the order in which they were given",
+      summary: "List the tasks of a swarm with their outputs, in the given order",
       handler: ({ params, query, caller }) => swarms.tasks(params.id, pageOf(query), caller),
     }),
     operation("cancelSwarm", "POST /v1/swarm/:id/cancel", {
@@ -40,16 +40,16 @@ export function swarmRoutes(swarms: Swarms) {
       project: "viewer",
       scope: "runs",
       answer: Swarm,
-      summary: "Cancel a swarm and all that its tasks started",
+      summary: "Cancel a swarm and everything that its tasks started",
       handler: ({ params, caller }) => swarms.cancel(params.id, caller),
     }),
     operation("retrySwarmTask", "POST /v1/swarm/:id/tasks/:key/retry", {
       access: "user",
       scope: "runs",
       answer: Swarm,
-      summary: "Do a task again that did not succeed",
+      summary: "Retry a task that did not succeed",
       description:
-        "What depends on it follows; where `on_failure` is `cancel_all`, all that did not succeed. An ended swarm continues.",
+        "Tasks that depend on it follow. If `on_failure` is `cancel_all`, every task that did not succeed is retried. An ended swarm continues.",
       handler: ({ params, caller }) => swarms.retry(params.id, params.key, caller),
     }),
   ]);

@@ -6,11 +6,13 @@ export const taskChanged = defineEvent(
   t.Object(
     {
       task_id: t.String(),
-      change: t.String({ description: "`created`, `updated`, `moved`, `claimed`, `deleted`, …" }),
+      change: t.String({
+        description: "Kind of change: `created`, `updated`, `moved`, `claimed`, `deleted` or another.",
+      }),
       status: t.String(),
       title: t.String(),
     },
-    { description: "A task of a project was made, changed or deleted." },
+    { description: "A task of a project was created, changed or deleted." },
   ),
   { stale: ["/v1/projects/{id}/tasks"] },
 );

@@ -7,9 +7,11 @@ import { Rules, Stage, WorkType } from "./model.ts";
 
 export const WorkflowPolicy = t.Object({
   project_id: t.String(),
-  exists: t.Boolean({ description: "False: none was set, and the project's default pipeline does the work." }),
+  exists: t.Boolean({ description: "Whether a policy was set. If not, the project's default pipeline does the work." }),
   rules: Rules,
-  wait_for_merge: t.Boolean({ description: "A task is done when its work is merged, not when its run has succeeded." }),
+  wait_for_merge: t.Boolean({
+    description: "Whether a task is done when its work is merged, instead of when its run has succeeded.",
+  }),
 });
 export type WorkflowPolicy = Static<typeof WorkflowPolicy>;
 
@@ -27,14 +29,14 @@ export const TaskExecute = t.Object({
       minLength: 1,
       maxLength: 64,
       description:
-        "Does the work instead of the pipeline or the agents that the policy names. It completes the stages that are steps of it.",
+        "Pipeline that does the work instead of the policy's pipeline or agents. It completes those stages that are among its steps.",
     }),
   ),
   task_description: t.Optional(
     t.String({
       minLength: 1,
       maxLength: LIMITS.textCharacters,
-      description: "What the agents are asked to do. Default: the title and description of the task.",
+      description: "What the agents are asked to do; by default the title and description of the task.",
     }),
   ),
 });
@@ -43,9 +45,9 @@ export type TaskExecute = Static<typeof TaskExecute>;
 export const ResolvedWorkflow = t.Object({
   task_id: t.String(),
   work_type: WorkType,
-  pipeline_id: orNull(t.String({ description: "Pipeline that does the work, or the current stage." })),
+  pipeline_id: orNull(t.String({ description: "Pipeline that does the work or its current stage." })),
   agent_id: orNull(
-    t.String({ description: "Agent that does all of it: the task's own, where no policy names stages." }),
+    t.String({ description: "The task's own agent, which does all the work if no policy names stages." }),
   ),
   stages: t.Array(Stage),
   required: t.Array(t.String()),

@@ -18,7 +18,7 @@ export function policyRoutes({ policies, resolve }: PolicyRoutesDeps) {
     operation("getProjectWorkflowPolicy", "GET /v1/projects/:id/workflow-policy", {
       access: "user",
       answer: WorkflowPolicy,
-      summary: "Stages that work of each kind goes through",
+      summary: "Get the workflow policy: the stages of each type of work",
       handler: ({ params, answer }) => answer.tagged(policies.get(params.id)),
     }),
     operation("updateProjectWorkflowPolicy", "PUT /v1/projects/:id/workflow-policy", {
@@ -38,7 +38,7 @@ export function policyRoutes({ policies, resolve }: PolicyRoutesDeps) {
       project: "viewer",
       body: t.Optional(WorkflowRequest),
       answer: ResolvedWorkflow,
-      summary: "What is to be done for a task, and what is next",
+      summary: "Get the workflow of a task and its next stage",
       handler: ({ params, body }) => resolve(params.id, params.tid, body?.work_type),
     }),
   ]);

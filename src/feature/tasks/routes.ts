@@ -41,10 +41,12 @@ export function taskRoutes({ tasks, execution, importTasks }: TaskRoutesDeps) {
       query: t.Object({
         ...PageQuery,
         ...TaskQuery,
-        ready: t.Optional(queryBoolean({ description: "Unclaimed, and all that it depends on is done." })),
+        ready: t.Optional(
+          queryBoolean({ description: "Whether to list only ready tasks: unclaimed, with all dependencies done." }),
+        ),
       }),
       answer: listOf(Task),
-      summary: "Tasks in the board's order; what is ready by priority first",
+      summary: "List tasks in the order of the board, or ready tasks by priority",
       handler: ({ params, query }) => tasks.list(params.id, query, pageOf(query)),
     }),
     operation("createProjectTask", "POST /v1/projects/:id/tasks", {
@@ -59,7 +61,7 @@ export function taskRoutes({ tasks, execution, importTasks }: TaskRoutesDeps) {
       access: "user",
       body: TaskBulk,
       answer: TaskBulkAnswer,
-      summary: "Change several tasks; each says how it went",
+      summary: "Change several tasks, with a result for each",
       handler: ({ params, body, caller }) => tasks.bulk(params.id, body, caller),
     }),
     operation("importProjectTask", "POST /v1/projects/:id/tasks/import", {
@@ -74,7 +76,7 @@ export function taskRoutes({ tasks, execution, importTasks }: TaskRoutesDeps) {
       access: "user",
       body: t.Optional(TaskExecute),
       answer: { 202: Run },
-      summary: "Have agents do the task: starts the run of its next stages",
+      summary: "Have agents work on a task by starting a run of its next stages",
       handler: ({ params, body, caller, answer }) =>
         answer.accepted("/v1/runs/:id", () => execution.execute(params.id, params.tid, body ?? {}, caller)),
     }),
@@ -86,14 +88,14 @@ function changeRoutes(tasks: Tasks) {
     operation("getProjectTask", "GET /v1/projects/:id/tasks/:tid", {
       access: "user",
       answer: Task,
-      summary: "One task",
+      summary: "Get a task",
       handler: ({ params }) => tasks.get(params.id, params.tid),
     }),
     operation("updateProjectTask", "PUT /v1/projects/:id/tasks/:tid", {
       access: "user",
       body: TaskUpdate,
       answer: Task,
-      summary: "Change a task; its status changes by a transition",
+      summary: "Change a task except for its status, which a transition changes",
       handler: ({ params, body, caller }) => tasks.update(params.id, params.tid, body, caller),
     }),
     operation("deleteProjectTask", "DELETE /v1/projects/:id/tasks/:tid", {
@@ -105,14 +107,14 @@ function changeRoutes(tasks: Tasks) {
     operation("listProjectTaskHistory", "GET /v1/projects/:id/tasks/:tid/history", {
       access: "user",
       ...pagesOf(TaskHistoryEntry),
-      summary: "What happened to a task, newest first",
+      summary: "List the history of a task, newest first",
       handler: ({ params, query }) => tasks.history(params.id, params.tid, pageOf(query)),
     }),
     operation("claimProjectTask", "POST /v1/projects/:id/tasks/:tid/claim", {
       access: "user",
       body: TaskClaim,
       answer: Claimed,
-      summary: "Claim a task for an agent, lengthen its lease, or give it back",
+      summary: "Claim a task for an agent, extend its lease, or give it back",
       handler: ({ params, body, caller }) => {
         assertOwnAgent(caller, body.agent_id);
         return tasks.claim(params.id, params.tid, body, caller);
@@ -129,7 +131,7 @@ function changeRoutes(tasks: Tasks) {
       access: "user",
       body: TaskMove,
       answer: Task,
-      summary: "Put a task at another place of the board",
+      summary: "Move a task to another place on the board",
       handler: ({ params, body, caller }) => tasks.move(params.id, params.tid, body, caller),
     }),
   ]);

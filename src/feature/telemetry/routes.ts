@@ -7,7 +7,7 @@ export function telemetryRoutes(status: () => Telemetry) {
     operation("getTelemetry", "GET /v1/admin/telemetry", {
       access: "admin",
       answer: Telemetry,
-      summary: "Whether traces are sent, and taken",
+      summary: "Get whether traces are sent and accepted",
       handler: () => status(),
     }),
   ]);

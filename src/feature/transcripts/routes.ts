@@ -12,20 +12,23 @@ export function transcriptRoutes(transcripts: Transcripts) {
       access: "user",
       query: t.Object({
         ...PageQuery,
-        q: t.Optional(t.String({ maxLength: 200, description: "Only messages that hold this text." })),
+        q: t.Optional(t.String({ maxLength: 200, description: "Only messages that contain this text." })),
       }),
       answer: listOf(TranscriptMessage),
-      summary: "What a session said and did, newest message first",
+      summary: "List what a session said and did, newest message first",
       handler: ({ params, query, caller }) => transcripts.page(params.id, query.q, pageOf(query), caller),
     }),
     operation("getSessionCallOutput", "GET /v1/sessions/:id/calls/:call_id/output", {
       access: "user",
-      summary: "All that is stored of a tool call's output, as text",
+      summary: "Get the stored output of a tool call as text",
       description:
-        "Of an output over 32 kB its beginning and end; the text says under which path of the workspace the whole is.",
+        "An output over 32 kB is stored as its beginning and end. The text then names the workspace path of the whole output.",
       documented: {
         responses: {
-          200: { description: "The output.", content: { "text/plain": { schema: { type: "string" } } } },
+          200: {
+            description: "The stored output of the call.",
+            content: { "text/plain": { schema: { type: "string" } } },
+          },
         },
       },
       handler: ({ params, caller }) =>

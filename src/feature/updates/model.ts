@@ -13,11 +13,11 @@ export const Version = t.Object({
 export type Version = Static<typeof Version>;
 
 export const UpdateCheck = t.Object({
-  checked: t.Boolean({ description: "False: nothing was contacted, `reason` says why." }),
+  checked: t.Boolean({ description: "Whether the check was made. False if nothing was contacted; `reason` says why." }),
   current: t.String(),
   latest: t.Optional(t.String()),
   update_available: t.Boolean(),
-  url: t.Optional(t.String({ description: "Notes of the release." })),
+  url: t.Optional(t.String({ description: "Address of the release notes." })),
   released_at: t.Optional(Time),
   checked_at: t.Optional(t.String({ format: "date-time" })),
   reason: t.Optional(t.String()),

@@ -8,14 +8,15 @@ export function updateRoutes(updates: Updates) {
     operation("getUpdatesVersion", "GET /v1/updates/version", {
       access: "user",
       answer: Version,
-      summary: "What this build is",
+      summary: "Get the version of this build",
       handler: () => updates.version(),
     }),
     operation("getUpdatesCheck", "GET /v1/updates/check", {
       access: "user",
       answer: UpdateCheck,
-      summary: "Whether there is a newer version",
-      description: "Contacts nothing unless UPDATE_CHECK_URL is set; the answer is signed by the release key.",
+      summary: "Check for a newer version",
+      description:
+        "Contacts nothing unless UPDATE_CHECK_URL is set. The information about releases must be signed with the release key.",
       handler: () => updates.check(),
     }),
   ]);

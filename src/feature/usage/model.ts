@@ -23,15 +23,15 @@ export const LlmCall = t.Object({
   session_id: orNull(t.String()),
   project_id: orNull(t.String()),
   user_id: orNull(t.String()),
-  purpose: t.String({ description: "turn, summary, embedding, …" }),
+  purpose: t.String({ description: "Purpose of the call: `turn`, `summary`, `embedding` or another." }),
   provider: t.String(),
   model: t.String(),
   key_source: oneOf("user", "instance", "env", "none"),
   ...tokenCounts,
   estimated: t.Boolean({
-    description: "The counts are estimated from the texts: the provider gave none, or impossible ones.",
+    description: "Whether the counts are estimated from the texts, because the provider gave none or impossible ones.",
   }),
-  cost_usd: orNull(t.Number({ description: "Null: the price is not known." })),
+  cost_usd: orNull(t.Number({ description: "Cost of the call; null if the price is unknown." })),
   cost_source: oneOf("table", "provider", "unknown"),
   duration_ms: t.Integer(),
   time_to_first_token_ms: orNull(t.Integer()),
@@ -56,14 +56,14 @@ export interface LlmCallRecord {
 }
 
 export const CallsWithoutPrice = t.Integer({
-  description: "Model calls that cost something that is not known: `cost_usd` is without them.",
+  description: "Number of model calls whose cost is unknown; `cost_usd` does not include them.",
 });
 
 export const Totals = t.Object({
   calls: t.Integer(),
   errors: t.Integer(),
   ...tokenCounts,
-  cost_usd: t.Number({ description: "Of the calls whose price is known." }),
+  cost_usd: t.Number({ description: "Cost of the calls whose price is known." }),
   calls_without_price: CallsWithoutPrice,
 });
 export type Totals = Static<typeof Totals>;
@@ -77,14 +77,18 @@ const breakdown = {
   by_model: grouped("model"),
   by_agent: grouped("agent_id"),
   by_user: t.Array(t.Composite([t.Object({ user_id: orNull(t.String()) }), Totals]), {
-    description: "Only for callers who see everybody's calls. Null: of no user.",
+    description:
+      "Totals by user, only for callers who see everybody's calls. A null `user_id` stands for calls without a user.",
   }),
 };
 export const UsageSummary = t.Object({ ...breakdown, by_day: grouped("day") });
 export type UsageSummary = Static<typeof UsageSummary>;
 
 export const BudgetState = t.Object({
-  scope: t.String({ description: "run, agent_run, agent_day, user_day, user_month, instance_day, instance_month" }),
+  scope: t.String({
+    description:
+      "Scope of the budget: run, agent_run, agent_day, user_day, user_month, instance_day or instance_month.",
+  }),
   limit_usd: t.Number(),
   spent_usd: t.Number(),
   remaining_usd: t.Number(),
@@ -95,17 +99,19 @@ export type BudgetState = Static<typeof BudgetState>;
 
 export const Forecast = t.Object(
   {
-    until: t.String({ format: "date-time", description: "The month's end, UTC." }),
-    spent_usd: t.Number({ description: "This month so far." }),
-    per_day_usd: t.Number({ description: "The mean of the last seven days, or of those since the first call." }),
-    expected_usd: t.Number({ description: "By the month's end, if it continues like that." }),
+    until: t.String({ format: "date-time", description: "End of the month in UTC." }),
+    spent_usd: t.Number({ description: "Amount spent this month so far." }),
+    per_day_usd: t.Number({ description: "Mean of the last seven days, or of the days since the first call." }),
+    expected_usd: t.Number({
+      description: "Expected amount at the end of the month, if spending continues like that.",
+    }),
   },
-  { description: "Whatever period was asked for." },
+  { description: "Forecast for the current month, whatever period was asked for." },
 );
 export type Forecast = Static<typeof Forecast>;
 
 export const Usage = t.Object({
-  user_id: orNull(t.String({ description: "Null: everybody." })),
+  user_id: orNull(t.String({ description: "User whose usage this is; null for everybody's." })),
   from: t.String({ format: "date-time" }),
   to: t.String({ format: "date-time" }),
   ...breakdown,
@@ -127,7 +133,7 @@ const Outcomes = t.Object({
   succeeded: t.Integer(),
   failed: t.Integer(),
   cancelled: t.Integer(),
-  cost_usd: t.Number({ description: "Of these runs in all, whenever they were paid." }),
+  cost_usd: t.Number({ description: "Total cost of these runs, whenever it was paid." }),
   calls_without_price: CallsWithoutPrice,
 });
 export type Outcomes = Static<typeof Outcomes>;
@@ -138,14 +144,20 @@ export const UsageTrend = t.Object(
     to: t.String({ format: "date-time" }),
     series: t.Array(
       t.Object({
-        key: t.String({ description: "A model, an agent's id, a project's id; empty: no project." }),
-        name: orNull(t.String({ description: "The project's name. Null: it is none, or was deleted." })),
-        others: t.Boolean({ description: "The sum of those that are not listed; always the last." }),
+        key: t.String({
+          description: "Model, id of the agent or id of the project; empty for calls without a project.",
+        }),
+        name: orNull(
+          t.String({ description: "Name of the project; null if the key is no project or the project was deleted." }),
+        ),
+        others: t.Boolean({
+          description: "Whether this is the sum of all that are not listed; always the last entry.",
+        }),
         calls: t.Integer(),
         cost_usd: t.Number(),
         calls_without_price: CallsWithoutPrice,
       }),
-      { description: "Dearest first." },
+      { description: "Series, the most expensive first." },
     ),
     items: t.Array(
       t.Object({
@@ -153,16 +165,18 @@ export const UsageTrend = t.Object(
         calls: t.Integer(),
         cost_usd: t.Number(),
         calls_without_price: CallsWithoutPrice,
-        costs_usd: t.Array(t.Number(), { description: "In the order of `series`." }),
+        costs_usd: t.Array(t.Number(), { description: "Costs in the order of `series`." }),
         runs: t.Composite([Outcomes], { description: "Runs that ended on this day." }),
       }),
-      { description: "Every day (UTC) of the period, oldest first." },
+      { description: "Days (UTC) of the period, oldest first." },
     ),
     runs: t.Composite([
       Outcomes,
       t.Object({
         per_success_usd: orNull(
-          t.Number({ description: "What the runs that ended have cost for each that succeeded; null when none did." }),
+          t.Number({
+            description: "Total cost of the runs that ended, divided by the number that succeeded; null if none did.",
+          }),
         ),
       }),
     ]),
@@ -172,27 +186,32 @@ export const UsageTrend = t.Object(
 export type UsageTrend = Static<typeof UsageTrend>;
 
 const Id = t.String({ maxLength: 128 });
-const Time = (description: string) => t.String({ maxLength: 40, description: `${description}: RFC 3339, or a day.` });
+const Time = (description: string) => t.String({ maxLength: 40, description: `${description}, as RFC 3339 or a day.` });
 const Filters = {
   agent_id: t.Optional(Id),
   run_id: t.Optional(Id),
   session_id: t.Optional(Id),
   provider: t.Optional(Id),
   model: t.Optional(t.String({ maxLength: 256 })),
-  since: t.Optional(Time("Not before")),
-  until: t.Optional(Time("Before")),
-  user_id: t.Optional(t.String({ maxLength: 128, description: "Administrators only." })),
+  since: t.Optional(Time("Start of the period, inclusive")),
+  until: t.Optional(Time("End of the period, exclusive")),
+  user_id: t.Optional(t.String({ maxLength: 128, description: "User whose calls are shown. Administrators only." })),
 };
 export const CallQuery = t.Object({
   ...Filters,
   ...PageQuery,
-  errors: t.Optional(queryBoolean({ description: "Failed calls only." })),
+  errors: t.Optional(queryBoolean({ description: "Whether to list only failed calls." })),
 });
 export const SummaryQuery = t.Object(Filters);
 const Period = {
-  from: t.Optional(Time("Not before")),
-  to: t.Optional(Time("Before")),
-  user_id: t.Optional(t.String({ maxLength: 128, description: "Administrators only; `all` for everybody." })),
+  from: t.Optional(Time("Start of the period, inclusive")),
+  to: t.Optional(Time("End of the period, exclusive")),
+  user_id: t.Optional(
+    t.String({
+      maxLength: 128,
+      description: "User whose usage is shown, or `all` for everybody. Administrators only.",
+    }),
+  ),
 };
 export const UsageQuery = t.Object(Period);
 export const HistoryQuery = t.Object({ ...Period, granularity: t.Optional(Granularity) });

@@ -37,7 +37,7 @@ interface UsageRoutesDeps {
   budgets(userId: string | undefined): BudgetState[];
 }
 
-const CSV = "With `Accept: text/csv` every matching row is exported.";
+const CSV = "With `Accept: text/csv`, the answer exports every matching row.";
 
 /** Whose calls the caller sees; undefined means everybody's. @throws Problem 403 when a user asks for another's. */
 function ownerOf(caller: Caller, asked: string | undefined, whenAdmin: string | undefined): string | undefined {
@@ -70,8 +70,9 @@ export function usageRoutes({ usage, trends, clock, budgets }: UsageRoutesDeps) 
       access: "user",
       query: UsageQuery,
       answer: Usage,
-      summary: "Your usage in a period, and what is left of the budgets",
-      description: "This month (UTC) by default. Where nobody logs in: everybody's.",
+      summary: "Get your usage in a period and the rest of your budgets",
+      description:
+        "The default period is the current month (UTC). On a server without accounts, the usage is everybody's.",
       handler: ({ query, caller }) => {
         const userId = ownerOf(caller, query.user_id, caller.userId);
         const to = query.to === undefined ? clock.now() : timeOf(query.to, "to");
@@ -92,7 +93,7 @@ export function usageRoutes({ usage, trends, clock, budgets }: UsageRoutesDeps) 
       access: "user",
       query: HistoryQuery,
       answer: listOf(HistoryBucket),
-      summary: "Usage by hour, day or month, oldest first",
+      summary: "List usage by hour, day or month, oldest first",
       description: CSV,
       handler: ({ query, caller, request }) => {
         const granularity = query.granularity ?? "day";
@@ -108,8 +109,9 @@ export function usageRoutes({ usage, trends, clock, budgets }: UsageRoutesDeps) 
       access: "user",
       query: TrendQuery,
       answer: UsageTrend,
-      summary: "Spend of each day by model, agent or project, and how the day's runs ended",
-      description: "Whole days (UTC), the last thirty by default; the eight dearest and the sum of the others.",
+      summary: "Get the daily spend by model, agent or project, with the outcomes of the day's runs",
+      description:
+        "Covers whole days (UTC), by default the last thirty. Lists the eight most expensive series and the sum of the others.",
       handler: ({ query, caller }) => {
         const to = query.to === undefined ? clock.now() + 1 : timeOf(query.to, "to");
         const from = query.from === undefined ? defaultFrom("day", to) : timeOf(query.from, "from");
@@ -126,7 +128,7 @@ function callRoutes(usage: UsageLog) {
       access: "user",
       query: CallQuery,
       answer: listOf(LlmCall),
-      summary: "Model calls, newest first",
+      summary: "List model calls, newest first",
       description: CSV,
       handler: ({ query, caller, request }) => {
         const filter = filterOf(query, caller);
@@ -138,14 +140,14 @@ function callRoutes(usage: UsageLog) {
       access: "user",
       query: SummaryQuery,
       answer: UsageSummary,
-      summary: "Totals, and by provider, model, agent and day",
+      summary: "Get totals of model calls, also by provider, model, agent and day",
       handler: ({ query, caller }) => usage.summary(filterOf(query, caller)),
     }),
     operation("getLlmCall", "GET /v1/llm-calls/:id", {
       access: "user",
       params: t.Object({ id: t.String({ maxLength: 100 }) }),
       answer: LlmCall,
-      summary: "One model call",
+      summary: "Get a model call",
       handler: ({ params, caller }) => usage.get(params.id, caller),
     }),
   ]);

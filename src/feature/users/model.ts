@@ -31,7 +31,9 @@ export const User = t.Object({
   role: Role,
   active: t.Boolean(),
   two_factor_enabled: t.Boolean(),
-  has_password: t.Boolean({ description: "False for accounts that only sign on through a provider." }),
+  has_password: t.Boolean({
+    description: "Whether the account has a password. False if it only signs on through a provider.",
+  }),
   last_login_at: orNull(Time),
   created_at: Time,
 });
@@ -44,7 +46,7 @@ export const ChangedUser = t.Composite([
     api_keys_left: t.Optional(
       t.Array(t.Object({ id: t.String(), name: t.String(), preview: t.String() }), {
         description:
-          "After a new password: keys that are still valid. Log-ins and their keys have ended, except the one used.",
+          "API keys that are still valid after a new password. All log-in sessions and their keys have ended, except the one in use.",
       }),
     ),
   }),
@@ -55,11 +57,11 @@ export type ChangedUser = Static<typeof ChangedUser>;
 export const ManagedUser = t.Composite([
   User,
   t.Object({
-    sessions: t.Integer({ description: "Log-ins that are valid now." }),
-    api_keys: t.Integer({ description: "Keys that are valid now." }),
-    providers: t.Array(t.String(), { description: "Issuers that it signs on through." }),
-    stored_bytes: t.Integer({ description: "Attachments, documents, own memory entries and evals." }),
-    workspaces_bytes: t.Integer({ description: "Files of its runs and chats, as they were last measured." }),
+    sessions: t.Integer({ description: "Number of log-in sessions that are valid now." }),
+    api_keys: t.Integer({ description: "Number of API keys that are valid now." }),
+    providers: t.Array(t.String(), { description: "Issuers of the providers through which the user signs on." }),
+    stored_bytes: t.Integer({ description: "Size of attachments, documents, own memory entries and evals." }),
+    workspaces_bytes: t.Integer({ description: "Size of the files of the user's runs and chats, when last measured." }),
     updated_at: Time,
   }),
 ]);
@@ -78,13 +80,24 @@ export const UserUpdate = t.Object({
   password: t.Optional(NewPassword),
   current_password: t.Optional(GivenPassword),
   end_api_keys: t.Optional(
-    t.Boolean({ description: "With a new password: end all API keys, not only those of log-ins." }),
+    t.Boolean({ description: "With a new password: whether all API keys end, not only those of log-in sessions." }),
   ),
-  email: t.Optional(t.String({ ...Email, description: "Administrators only; from others it has no effect." })),
-  role: t.Optional(t.Union([t.Literal("admin"), t.Literal("user")], { description: "Administrators only." })),
-  active: t.Optional(t.Boolean({ description: "Administrators only." })),
+  email: t.Optional(
+    t.String({
+      ...Email,
+      description: "E-mail address. Only administrators can change it; it is ignored from others.",
+    }),
+  ),
+  role: t.Optional(
+    t.Union([t.Literal("admin"), t.Literal("user")], {
+      description: "Role of the user; only administrators can change it.",
+    }),
+  ),
+  active: t.Optional(t.Boolean({ description: "Whether the account is active; only administrators can change it." })),
   two_factor_enabled: t.Optional(
-    t.Literal(false, { description: "Administrators only: switches it off for another." }),
+    t.Literal(false, {
+      description: "false switches off another user's two-factor authentication. Administrators only.",
+    }),
   ),
 });
 export type UserUpdate = Static<typeof UserUpdate>;

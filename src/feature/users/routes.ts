@@ -11,7 +11,9 @@ import { ChangedUser, ManagedUser, Role, User, UserCreate, UserUpdate } from "./
 import type { Users } from "./service.ts";
 
 const filter = { ...PageQuery, role: t.Optional(Role), active: t.Optional(queryBoolean()) };
-const search = t.Optional(t.String({ maxLength: 256, description: "Part of an address or a name, in any case." }));
+const search = t.Optional(
+  t.String({ maxLength: 256, description: "Part of an address or a name, in upper or lower case." }),
+);
 
 export function userRoutes(users: Users) {
   return operations("users", [
@@ -27,7 +29,7 @@ export function userRoutes(users: Users) {
       query: t.Object({ ...filter, search }),
       answer: listOf(ManagedUser),
       tag: "admin",
-      summary: "Users with their log-ins, keys and providers",
+      summary: "List users with their log-in sessions, keys and sign-on providers",
       handler: ({ query }) => users.manage(pageOf(query), query),
     }),
     operation("createUser", "POST /v1/users", {
@@ -35,7 +37,7 @@ export function userRoutes(users: Users) {
       scope: "accounts",
       body: UserCreate,
       answer: { 201: User },
-      summary: "Create a user; without a password it signs on through a provider",
+      summary: "Create a user; without a password, the user signs on through a provider",
       handler: async ({ body, caller, answer }) => {
         const { commit } = await users.prepare(body, caller);
         return answer.created("/v1/users/:id", commit);
@@ -44,7 +46,7 @@ export function userRoutes(users: Users) {
     operation("getUser", "GET /v1/users/:id", {
       access: "user",
       answer: User,
-      summary: "One user; only administrators see others",
+      summary: "Get a user; only administrators see others",
       handler: ({ params, caller }) => users.get(params.id, caller),
     }),
     operation("updateUser", "PUT /v1/users/:id", {
@@ -52,7 +54,7 @@ export function userRoutes(users: Users) {
       scope: "accounts",
       body: UserUpdate,
       answer: ChangedUser,
-      summary: "Change a user; your own account: name, and password with the current one",
+      summary: "Change a user; on your own account, the name and, with the current one, the password",
       handler: ({ params, body, caller }) => users.update(params.id, body, caller),
     }),
     operation("deleteUser", "DELETE /v1/users/:id", {
@@ -61,7 +63,7 @@ export function userRoutes(users: Users) {
       answer: 204,
       summary: "Delete a user, or your own account",
       description:
-        "Its keys and sessions end; what it owned passes to the administrator who deletes it, else to the first one.",
+        "The user's keys and sessions end. What the user owned passes to the administrator who deletes the account, or else to the first administrator.",
       handler: ({ params, caller }) => users.remove(params.id, caller),
     }),
   ]);

@@ -11,17 +11,19 @@ export type SpeechProvider = Static<typeof SpeechProvider>;
 const SpeechFormat = oneOf("mp3", "wav", "opus");
 export const MEDIA_TYPES = { mp3: "audio/mpeg", wav: "audio/wav", opus: "audio/ogg" } as const;
 
-const Speed = t.Number({ minimum: 0.25, maximum: 4, description: "1 is the voice's own speed." });
+const Speed = t.Number({ minimum: 0.25, maximum: 4, description: "Speed of speech; 1 is the voice's own speed." });
 
 export const TtsSettings = t.Object(
   {
-    enabled: t.Boolean({ description: "Off: no agent speaks, whatever its own settings say." }),
+    enabled: t.Boolean({
+      description: "Whether agents can speak. If off, no agent speaks, whatever its own settings are.",
+    }),
     provider: orNull(SpeechProvider),
     voice_id: orNull(Name),
     model: orNull(Name),
     format: SpeechFormat,
     speed: Speed,
-    max_characters: t.Integer({ minimum: 1, maximum: 100_000, description: "Longest text of one call." }),
+    max_characters: t.Integer({ minimum: 1, maximum: 100_000, description: "Most characters of one call's text." }),
   },
   { ...strict, description: "Applies to agents that have no voice settings of their own." },
 );
@@ -71,7 +73,7 @@ export const Voice = t.Object({
 export const LocalVoiceHealth = t.Object({
   reachable: t.Boolean(),
   url: orNull(t.String()),
-  detail: orNull(t.String({ description: "Why not, or which program speaks." })),
+  detail: orNull(t.String({ description: "Why the service cannot be reached, or which program speaks." })),
 });
 export type LocalVoiceHealth = Static<typeof LocalVoiceHealth>;
 
@@ -91,8 +93,10 @@ export const TtsCall = t.Object({
   voice_id: orNull(t.String()),
   characters: t.Integer(),
   bytes: t.Integer(),
-  cost_usd: orNull(t.Number({ description: "Null: the service does not say, and no price is known." })),
-  cached: t.Boolean({ description: "From the cache: nothing was requested and nothing paid." }),
+  cost_usd: orNull(
+    t.Number({ description: "Cost of the call; null if the service does not report it and no price is known." }),
+  ),
+  cached: t.Boolean({ description: "Whether the speech came from the cache, so that nothing was requested or paid." }),
   duration_ms: t.Integer(),
   error: orNull(t.Object({ code: t.String(), message: t.String() })),
   created_at: t.String({ format: "date-time" }),
@@ -102,7 +106,7 @@ export type TtsCall = Static<typeof TtsCall>;
 export const SpeechKept = t.Object(
   {
     attachment_id: t.String(),
-    call_id: t.String({ description: "Row of /v1/tts-calls." }),
+    call_id: t.String({ description: "Id of the call in /v1/tts-calls." }),
     media_type: t.String(),
     size_bytes: t.Integer(),
   },

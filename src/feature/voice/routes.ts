@@ -41,7 +41,7 @@ export function voiceRoutes({ voices, services, settings, kept }: VoiceRoutesDep
     operation("listTtsVoices", "GET /v1/tts/voices", {
       access: "user",
       ...pagesOf(Voice),
-      summary: "Voices of the hosted speech service",
+      summary: "List the voices of the hosted speech service",
       handler: async ({ query, caller }) =>
         pageOfArray(await hostedVoices(caller.userId), pageOf(query), ({ id }) => id),
     }),
@@ -49,7 +49,7 @@ export function voiceRoutes({ voices, services, settings, kept }: VoiceRoutesDep
       access: "user",
       params: t.Object({ voice_id: Id }),
       answer: Voice,
-      summary: "One voice of the hosted speech service",
+      summary: "Get a voice of the hosted speech service",
       handler: async ({ params, caller }) => {
         const voice = (await hostedVoices(caller.userId)).find(({ id }) => id === params.voice_id);
         if (!voice) throw notFound("voice");
@@ -59,14 +59,14 @@ export function voiceRoutes({ voices, services, settings, kept }: VoiceRoutesDep
     operation("listTtsLocalvoiceProfiles", "GET /v1/tts/localvoice/profiles", {
       access: "user",
       ...pagesOf(Voice),
-      summary: "Voices of the local speech service",
+      summary: "List the voices of the local speech service",
       handler: async ({ query }) =>
         pageOfArray(await services.local().voices(AbortSignal.timeout(VOICES_MS)), pageOf(query), ({ id }) => id),
     }),
     operation("getTtsLocalvoiceHealth", "GET /v1/tts/localvoice/health", {
       access: "user",
       answer: LocalVoiceHealth,
-      summary: "Whether the local speech service answers",
+      summary: "Check whether the local speech service answers",
       handler: () => services.localHealth(AbortSignal.timeout(VOICES_MS)),
     }),
     operation("synthesizeTt", "POST /v1/internal/tts/synthesize", {
@@ -78,7 +78,7 @@ export function voiceRoutes({ voices, services, settings, kept }: VoiceRoutesDep
         responses: {
           200: {
             description:
-              "The sound, as it is made. `X-Tts-Call-Id` names the row of /v1/tts-calls. With `Accept: application/json` it is kept as an attachment.",
+              "The speech, streamed as it is made. `X-Tts-Call-Id` is the id of the call in /v1/tts-calls. With `Accept: application/json`, the speech is stored as an attachment instead.",
             content: {
               ...Object.fromEntries(
                 ["audio/mpeg", "audio/wav", "audio/ogg"].map((type) => [
@@ -106,7 +106,7 @@ export function voiceRoutes({ voices, services, settings, kept }: VoiceRoutesDep
       access: "user",
       query: t.Object({ ...PageQuery, agent_id: t.Optional(Id), provider: t.Optional(Id) }),
       answer: listOf(TtsCall),
-      summary: "Speech that was made, newest first",
+      summary: "List speech calls, newest first",
       handler: ({ query, caller }) => voices.calls(query, pageOf(query), caller),
     }),
   ]);
@@ -118,7 +118,7 @@ function settingsRoutes(settings: VoiceSettings) {
     operation("getTtsSettings", "GET /v1/admin/tts-settings", {
       access: "admin",
       answer: TtsSettings,
-      summary: "Voice settings of the instance",
+      summary: "Get the voice settings of the instance",
       handler: ({ answer }) => answer.tagged(settings.instance()),
     }),
     operation("updateTtsSettings", "PUT /v1/admin/tts-settings", {
@@ -136,7 +136,7 @@ function settingsRoutes(settings: VoiceSettings) {
       access: "user",
       params: AgentPath,
       answer: AgentTtsSettings,
-      summary: "Voice settings of an agent, and those in effect for it",
+      summary: "Get the voice settings of an agent and those in effect for it",
       handler: ({ params, answer }) => answer.tagged(settings.agent(params.id)),
     }),
     operation("updateAgentTtsSettings", "PUT /v1/agents/:id/tts-settings", {
@@ -145,7 +145,7 @@ function settingsRoutes(settings: VoiceSettings) {
       strict: true,
       body: OwnTtsSettingsUpdate,
       answer: AgentTtsSettings,
-      summary: "Change the voice settings of an agent; null follows the instance",
+      summary: "Change the voice settings of an agent; null restores the instance's setting",
       handler: ({ params, request, body: input, caller, answer }) => {
         assertIfMatch(request, settings.agent(params.id));
         return answer.tagged(settings.updateAgent(params.id, input, caller));

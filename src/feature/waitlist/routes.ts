@@ -36,7 +36,7 @@ export function waitlistRoutes({ store, clock }: { store: Store; clock: Clock })
     operation("listWaitlist", "GET /v1/waitlist", {
       access: "admin",
       ...pagesOf(Entry),
-      summary: "Who waits, by address",
+      summary: "List the waitlist by address",
       handler: ({ query }) => {
         const page = pageOf(query);
         const rows = entries.list([above("email", page)], { order: "email", limit: page.limit + 1 });
