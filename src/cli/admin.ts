@@ -27,17 +27,17 @@ const open = async ({ data }: Flags) => (await loadAppForData()).openLostAccess(
 export function adminCommand(program: Command): void {
   const admin = program
     .command("admin")
-    .description("accounts, from the machine itself: for the first start and for lost access");
+    .description("manage accounts on the server's machine, without a log-in: for the first start and lost access");
   const command = (name: string, about: string) =>
     admin
       .command(name)
       .description(about)
-      .option("--data <dir>", "data folder [DATA]")
-      .option("--json", "JSON instead of words");
+      .option("--data <dir>", "data folder (env: DATA; default: ./data)")
+      .option("--json", "print JSON instead of text");
 
-  command("create", "make an administrator; the password is asked for, or read from standard input")
-    .option("--email <address>")
-    .option("--name <text>", "name to show")
+  command("create", "create an administrator; the password is asked for, or read from standard input")
+    .option("--email <address>", "e-mail address of the account (default: asked for)")
+    .option("--name <text>", "display name")
     .action(async (flags: Flags) => {
       const email =
         flags.email ??
@@ -54,9 +54,9 @@ export function adminCommand(program: Command): void {
       );
       say(flags, user, `${user.email} is an administrator. Log in in the browser, or with: skep login`);
     });
-  command("reset-password", "set an account's password, end its log-ins and locks, switch it on")
-    .argument("<email>")
-    .option("--all-keys", "end all of its API keys, too")
+  command("reset-password", "set an account's password, end its log-ins and locks, and switch the account on")
+    .argument("<email>", "e-mail address of the account")
+    .option("--all-keys", "also revoke all API keys of the account")
     .action(async (email: string, flags: Flags & { allKeys?: boolean }) => {
       const password = await newPassword();
       const allKeys = flags.allKeys ?? false;
@@ -67,15 +67,15 @@ export function adminCommand(program: Command): void {
       say(flags, user, `${user.email}: new password; all log-ins have ended; ${left}${remedy}`);
     });
   command("disable-2fa", "switch off an account's two-factor verification")
-    .argument("<email>")
+    .argument("<email>", "e-mail address of the account")
     .action(async (email: string, flags: Flags) => {
       const user = await using(flags, (accounts) => accounts.disableTwoFactor(email));
       say(flags, user, `${user.email}: two-factor verification is off`);
     });
-  command("token", "print a new API key, of the first administrator unless an account is named")
-    .option("--email <address>")
-    .option("--days <n>", "how many days it is valid", "30")
-    .option("--scope <word...>", `limit it to: ${SCOPES.join(", ")}`)
+  command("token", "create an API key and print it")
+    .option("--email <address>", "e-mail address of the account (default: the first administrator)")
+    .option("--days <n>", "days that the key is valid, from 1 to 3650", "30")
+    .option("--scope <word...>", `limit the key to these scopes: ${SCOPES.join(", ")}`)
     .action(async (flags: Flags) => {
       const days = Number(flags.days);
       if (!(days > 0 && days <= 3_650)) throw badUsage("--days takes a number from 1 to 3650.");

@@ -21,12 +21,12 @@ interface Flags {
 export function backupCommands(program: Command, exit: (code: number) => void): void {
   program
     .command("backup")
-    .description("write the data folder into one file, also while its server runs")
-    .argument("[file]", "what to write, e.g. skep-monday.tar.gz")
-    .option("--data <dir>", "data folder [DATA]")
-    .option("--list", "list the backups that the running server made, and how its schedule goes")
-    .option("--no-keys", "leave out the keys that secrets are sealed with; keep them elsewhere")
-    .option("--json", "JSON instead of words")
+    .description("write the data folder into one file, even while its server runs")
+    .argument("[file]", "file to write, e.g. skep-monday.tar.gz")
+    .option("--data <dir>", "data folder to back up (env: DATA; default: ./data, else that of your running server)")
+    .option("--list", "list the backups that the running server made, and show its backup schedule")
+    .option("--no-keys", "leave out the keys that secrets are sealed with; store them elsewhere")
+    .option("--json", "print JSON instead of text")
     .action(async (file: string | undefined, flags: Flags) => {
       if (flags.list) return say(flags, await listBackups(flags), exit);
       if (!file?.trim()) throw badUsage("Name the file to write, e.g. skep backup skep-monday.tar.gz, or --list.");
@@ -46,10 +46,13 @@ export function backupCommands(program: Command, exit: (code: number) => void): 
   program
     .command("restore")
     .description("put a backup into an empty data folder; start a server on it afterwards")
-    .argument("<file>", "what skep backup wrote")
-    .option("--data <dir>", "data folder [DATA]")
-    .option("--activate", "the original is gone: let the server work at its first start, as skep activate does later")
-    .option("--json", "JSON instead of words")
+    .argument("<file>", "backup file that skep backup wrote")
+    .option("--data <dir>", "empty data folder to restore into (env: DATA; default: ./data)")
+    .option(
+      "--activate",
+      "let the server work from its first start, without skep activate; only if the original is gone",
+    )
+    .option("--json", "print JSON instead of text")
     .action(async (file: string, flags: Flags) => {
       const { restoreBackup, markRestored } = await loadAppForData();
       const data = dataOf(flags);
@@ -98,7 +101,7 @@ function scheduleText(of: AnswerOf<"GET", "/v1/admin/backup-schedule">): string[
 /** `skep activate`: a server on a copied data folder stands by; from this command on it works. */
 export function activateCommand(program: Command, exit: (code: number) => void): void {
   withServer(program.command("activate"))
-    .description("let a server on a restored or copied data folder work; stop the original first")
+    .description("let a server on a restored or copied data folder start to work; stop the original first")
     .action(async (flags: ServerFlags) => {
       const client = await connect(flags);
       await client.call("POST", "/v1/admin/activate");

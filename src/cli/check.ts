@@ -8,9 +8,9 @@ import { paint } from "./terminal/style.ts";
 export function checkCommand(program: Command, exit: (code: number) => void): void {
   program
     .command("check")
-    .description("list every problem of pipeline, agent and skill files; exit 1 when there is one")
-    .argument("<file...>", "files, or folders of them, e.g. data/agents")
-    .option("--json", "JSON instead of words")
+    .description("list the problems in pipeline, agent and skill files; exit 1 when there are any")
+    .argument("<file...>", "files to check, or folders of files, e.g. data/agents")
+    .option("--json", "print JSON instead of text")
     .action(async (paths: string[], flags: ServerFlags) => {
       const files = (await loadApp()).checkFiles(paths);
       const lines = files.flatMap(({ file, problems }) =>

@@ -36,7 +36,7 @@ import { usageCommand } from "./usage.ts";
 /** All commands. `exit` receives the exit code of a command that did not throw. */
 export function createProgram(exit: (code: number) => void): Command {
   const program = bareProgram();
-  program.commandsGroup("Begin:");
+  program.commandsGroup("Getting started:");
   initCommand(program, exit);
   serveCommand(program, exit);
   demoCommand(program, exit);
@@ -56,7 +56,7 @@ export function createProgram(exit: (code: number) => void): Command {
   openCommand(program, exit);
   usageCommand(program, exit);
 
-  program.commandsGroup("What the server keeps:");
+  program.commandsGroup("Server resources:");
   for (const resource of RESOURCES) resourceCommands(program, resource, exit);
   settingsCommands(program, exit);
   mcpCommands(program, exit);

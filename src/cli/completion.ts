@@ -6,12 +6,12 @@ export function completionCommand(program: Command): void {
   program
     .command("completion")
     .description("print the completion script of a shell, e.g.: source <(skep completion bash)")
-    .addArgument(new Argument("<shell>").choices(Object.keys(COMPLETIONS)))
+    .addArgument(new Argument("<shell>", "shell that is to complete commands").choices(Object.keys(COMPLETIONS)))
     .action((shell: keyof typeof COMPLETIONS) => console.log(COMPLETIONS[shell]));
   program
     .command("complete", { hidden: true })
-    .description("what may come next, one per line with a tab before what it is; for shells")
-    .argument("[words...]", "everything after the program's name, the last one being typed")
+    .description("print what may come next, one per line with a tab before its description; for shells")
+    .argument("[words...]", "all words after the program's name; the last one is being typed")
     .action(async (words: string[]) => {
       const lines = linesOf(await complete(program, words));
       if (lines.length > 0) console.log(lines.join("\n"));

@@ -36,11 +36,11 @@ const ENGINE_FAILED = /^(docker|image|sandbox)_/;
 export function demoCommand(program: Command, exit: (code: number) => void): void {
   program
     .command("demo")
-    .description("a first run on a sample repository; needs no key, no container engine and no network")
-    .option("--folder <dir>", "where the demo's repository and data are kept", "skep-demo")
-    .option("--model <provider/model>", "model to use (default: one of yours that answers, else demo/scripted)")
-    .option("--keep", "leave the server running afterwards, until Ctrl-C")
-    .option("--json", "one JSON line per event, the result last")
+    .description("do a first run on a sample repository; needs no API key, container engine or network")
+    .option("--folder <dir>", "folder for the repository and the data of the demo", "skep-demo")
+    .option("--model <provider/model>", "model to use (default: one of your models that answers, else demo/scripted)")
+    .option("--keep", "keep the server running afterwards, until Ctrl-C")
+    .option("--json", "print one JSON line for each event, and the result last")
     .action(async (flags: DemoFlags) => exit(await demo(flags)));
 }
 

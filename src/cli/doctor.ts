@@ -33,10 +33,12 @@ const MARKS = { ok: "ok   ", warn: "warn ", fail: "FAIL " } as const;
 const STYLES: Readonly<Record<Finding["verdict"], Style>> = { ok: "green", warn: "yellow", fail: "red" };
 
 export function doctorCommand(program: Command, exit: (code: number) => void): void {
-  addConfigFlags(program.command("doctor").description("look at everything that work needs; say what to do"))
-    .option("--url <url>", "ask this server alone [SKEP_URL]")
-    .option("--limits", "show the bounds of this build, too")
-    .option("--json", "JSON instead of words")
+  addConfigFlags(
+    program.command("doctor").description("check everything that the server and its agents need, and say what to do"),
+  )
+    .option("--url <url>", "address of the server to check (env: SKEP_URL)")
+    .option("--limits", "also show the limits of this build")
+    .option("--json", "print JSON instead of text")
     .action(async (flags: DoctorFlags) => {
       const { findings, limits } = await examine(flags);
       const verdict = worst(findings);

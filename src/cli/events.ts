@@ -17,12 +17,12 @@ interface EventFlags extends ServerFlags {
 
 export function eventsCommand(program: Command, exit: (code: number) => void): void {
   withServer(program.command("events"))
-    .description("follow what happens on the server until Ctrl-C; with --run until that run ends")
-    .option("--run <run>", "of this run, from its start")
-    .option("--agent <agent>", "of this agent")
-    .option("--session <id>", "of this session")
-    .option("--kinds <kinds>", "only these kinds, separated by commas")
-    .option("--after <id>", "start after this event")
+    .description("print events of the server as they happen, until Ctrl-C; with --run, until that run ends")
+    .option("--run <run>", "only events of this run, from its start")
+    .option("--agent <agent>", "only events of this agent")
+    .option("--session <id>", "only events of this session")
+    .option("--kinds <kinds>", "only events of these kinds, separated by commas")
+    .option("--after <id>", "only events after the one with this id")
     .action(async (flags: EventFlags) => exit(await follow(flags)));
 }
 

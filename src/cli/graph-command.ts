@@ -20,8 +20,8 @@ export interface Common {
 export const TERMINAL_BYTES = 64_000;
 export function withCommon(command: Command): Command {
   return command
-    .addOption(new Option("--store <dir>", "where the graph is kept (default: the user's cache folder)"))
-    .option("--json", "print what the API answers");
+    .addOption(new Option("--store <dir>", "folder of the graph (default: in the user's cache folder)"))
+    .option("--json", "print JSON instead of text, as the API answers");
 }
 
 export function placeOf(path: string, options: Common): GraphPlace {

@@ -7,14 +7,14 @@ import { acting, type Common, open, printFound, TERMINAL_BYTES, whole, withCommo
 type Flags = Common & { limit: number; below?: string };
 
 const DEFAULT_LIMIT = 50;
-const SYMBOL = "name, qualified name or id";
+const SYMBOL = "name, qualified name or id of the symbol";
 
 /** Adds the commands. */
 export function wholeQuestions(graph: Command): void {
   const limited = (name: string, description: string) =>
     withCommon(graph.command(name).description(description)).option(
       "--limit <n>",
-      "most entries of a list",
+      "highest number of entries in a list, from 1 to 200",
       whole(1, 200),
       DEFAULT_LIMIT,
     );
@@ -23,27 +23,29 @@ export function wholeQuestions(graph: Command): void {
   const below = (name: string, description: string) =>
     limited(name, description)
       .argument("[path]", "repository or folder", ".")
-      .option("--below <folder>", "only in this folder of the repository");
+      .option("--below <folder>", "look only in this folder of the repository");
 
   asks(
     "path",
-    command("path", "how one symbol reaches another, call by call").argument("<from>", SYMBOL).argument("<to>", SYMBOL),
+    command("path", "show how one symbol reaches another, call by call")
+      .argument("<from>", SYMBOL)
+      .argument("<to>", SYMBOL),
   );
-  asks("tests", command("tests", "which tests cover a symbol").argument("<symbol>", SYMBOL));
-  asks("dead_code", below("dead-code", "functions, methods and classes that nothing uses"));
-  asks("cycles", below("cycles", "files that import each other in a circle"));
+  asks("tests", command("tests", "list the tests that cover a symbol").argument("<symbol>", SYMBOL));
+  asks("dead_code", below("dead-code", "list the functions, methods and classes that nothing uses"));
+  asks("cycles", below("cycles", "list the files that import each other in a circle"));
   asks(
     "reads",
-    command("reads", "who reads a configuration key or an environment variable").argument(
+    command("reads", "list the code that reads a configuration key or an environment variable").argument(
       "<name>",
-      "the key or variable",
+      "name of the key or variable",
     ),
   );
   asks(
     "flow",
-    command("flow", "the chain of calls that a question in words is about").argument(
+    command("flow", "show the chain of calls that a question is about").argument(
       "<words...>",
-      "e.g. how does a request reach the database",
+      "question in words, e.g. how does a request reach the database",
     ),
   );
 }

@@ -11,10 +11,12 @@ const MAX_NAMED = 5;
 
 /** Adds `import-scip` to the `graph` commands. */
 export function scipCommand(graph: Command): void {
-  withCommon(graph.command("import-scip").description("take in what a compiler says of calls, from a SCIP index"))
-    .argument("[file]", "the index, such as index.scip; left out with --forget")
-    .argument("[path]", "repository or folder that it was made from (default: the current folder)")
-    .option("--forget", "forget all SCIP indexes of the folder instead")
+  withCommon(
+    graph.command("import-scip").description("import the exact calls that a compiler knows, from a SCIP index"),
+  )
+    .argument("[file]", "SCIP index to import, such as index.scip; leave out with --forget")
+    .argument("[path]", "repository or folder that the index was made from (default: the current folder)")
+    .option("--forget", "remove all SCIP indexes of the folder instead")
     .action(
       acting(async (first: string | undefined, second: string | undefined, options: Common & { forget?: boolean }) => {
         const [file, path = "."] = options.forget ? [undefined, first] : [first, second];

@@ -29,7 +29,7 @@ const MAX_NAMED_FAILURES = 20;
 
 /** Adds the `graph` commands to a program. */
 export function graphCommands(program: Command): void {
-  const graph = program.command("graph").description("the code graph of a folder: index it, ask it");
+  const graph = program.command("graph").description("index the code of a folder as a graph, and ask the graph");
   indexCommand(graph);
   questionCommands(graph);
   wholeQuestions(graph);
@@ -52,7 +52,7 @@ export async function serveFolder(path: string, options: Pick<Common, "store">):
 function indexCommand(graph: Command): void {
   withCommon(graph.command("index").description("index a folder, or bring its index up to date"))
     .argument("[path]", "repository or folder", ".")
-    .option("--force", "parse everything again")
+    .option("--force", "parse all files again")
     .action(
       acting(async (path: string, options: Common & { force?: boolean }) => {
         const show = !options.json && process.stderr.isTTY ? createProgressBars() : undefined;
@@ -109,7 +109,7 @@ function createProgressBars(): (phases: readonly PhaseReport[]) => void {
 }
 
 function questionCommands(graph: Command): void {
-  withCommon(graph.command("status").description("what is indexed, and whether it is up to date"))
+  withCommon(graph.command("status").description("show what is indexed, and whether the index is up to date"))
     .argument("[path]", "repository or folder", ".")
     .action(
       acting(async (path: string, options: Common) => {
@@ -125,11 +125,11 @@ function questionCommands(graph: Command): void {
         if (!options.json && status.unread.files > 0) await print(unreadText(status.unread));
       }),
     );
-  withCommon(graph.command("query").description("search symbols and flows"))
+  withCommon(graph.command("query").description("search the graph for symbols and flows"))
     .argument("<path>", "repository or folder")
-    .argument("<words...>", "what to look for")
-    .option("--limit <n>", "most results", whole(1, 100), 10)
-    .option("--code", "with the first lines of each")
+    .argument("<words...>", "words to search for")
+    .option("--limit <n>", "highest number of results, from 1 to 100", whole(1, 100), 10)
+    .option("--code", "also print the first lines of each result")
     .action(
       acting(async (path: string, words: string[], options: Common & { limit: number; code?: boolean }) => {
         const answer = open(path, options).query({
@@ -140,10 +140,10 @@ function questionCommands(graph: Command): void {
         await print(options.json ? JSON.stringify(answer) : queryText(answer, TERMINAL_BYTES));
       }),
     );
-  withCommon(graph.command("context").description("callers, callees, flows and cluster of a symbol"))
+  withCommon(graph.command("context").description("show the callers, callees, flows and cluster of a symbol"))
     .argument("<path>", "repository or folder")
-    .argument("<symbol>", "name, qualified name or id")
-    .option("--file <path>", "the file it is in, when several have the name")
+    .argument("<symbol>", "name, qualified name or id of the symbol")
+    .option("--file <path>", "file of the symbol, when several symbols have the name")
     .action(
       acting(async (path: string, symbol: string, options: Common & { file?: string }) => {
         const answer = open(path, options).context(symbol, options.file);
@@ -152,7 +152,7 @@ function questionCommands(graph: Command): void {
       }),
     );
   impactCommand(graph);
-  withCommon(graph.command("changes").description("symbols and flows that uncommitted changes touch"))
+  withCommon(graph.command("changes").description("show the symbols and flows that uncommitted changes touch"))
     .argument("[path]", "repository", ".")
     .option("--base <commit>", "compare with this commit instead of HEAD")
     .action(
@@ -165,17 +165,20 @@ function questionCommands(graph: Command): void {
 }
 
 function impactCommand(graph: Command): void {
-  withCommon(graph.command("impact").description("what a change of a symbol reaches"))
+  withCommon(graph.command("impact").description("show what a change of a symbol affects"))
     .argument("<path>", "repository or folder")
-    .argument("<symbol>", "name, qualified name or id")
+    .argument("<symbol>", "name, qualified name or id of the symbol")
     .addOption(
-      new Option("--direction <direction>", "who depends on it, or what it depends on")
+      new Option(
+        "--direction <direction>",
+        "upstream: what depends on the symbol; downstream: what the symbol depends on",
+      )
         .choices(["upstream", "downstream"])
         .default("upstream"),
     )
-    .option("--depth <n>", "how far", whole(1, 10), 3)
-    .option("--min-confidence <n>", "least confidence of an edge, 0 to 1", Number, 0)
-    .option("--file <path>", "the file it is in, when several have the name")
+    .option("--depth <n>", "how many steps to follow, from 1 to 10", whole(1, 10), 3)
+    .option("--min-confidence <n>", "lowest confidence of an edge to follow, from 0 to 1", Number, 0)
+    .option("--file <path>", "file of the symbol, when several symbols have the name")
     .action(
       acting(
         async (
@@ -203,11 +206,11 @@ function impactCommand(graph: Command): void {
 }
 
 function cypherCommand(graph: Command): void {
-  withCommon(graph.command("cypher").description("ask in Cypher; queries only read"))
+  withCommon(graph.command("cypher").description("query the graph in Cypher; queries can only read"))
     .argument("<path>", "repository or folder")
-    .argument("<query>", "the query")
-    .option("--limit <n>", "most rows", whole(1, 1000), 100)
-    .option("--params <json>", "parameters as a JSON object")
+    .argument("<query>", "query in Cypher")
+    .option("--limit <n>", "highest number of rows, from 1 to 1000", whole(1, 1000), 100)
+    .option("--params <json>", "parameters of the query, as a JSON object")
     .action(
       acting(async (path: string, query: string, options: Common & { limit: number; params?: string }) => {
         const params = paramsOf(options.params);
@@ -239,8 +242,8 @@ function exportCommand(graph: Command): void {
     .command("export")
     .description("write the whole graph to standard output")
     .argument("[path]", "repository or folder", ".")
-    .addOption(new Option("--format <format>", "form of the output").choices(["jsonl", "graphml"]).default("jsonl"))
-    .option("--store <dir>", "where the graph is kept")
+    .addOption(new Option("--format <format>", "format of the output").choices(["jsonl", "graphml"]).default("jsonl"))
+    .option("--store <dir>", "folder of the graph (default: in the user's cache folder)")
     .action(
       acting(async (path: string, options: Common & { format: ExportFormat }) => {
         const session = open(path, options);

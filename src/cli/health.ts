@@ -10,7 +10,7 @@ import { tableLines } from "./terminal/table.ts";
 
 export function healthCommands(program: Command): void {
   withServer(program.command("health"))
-    .description("ask the server whether it is well; exit 1 when it is not (for container health checks)")
+    .description("check whether the server is healthy; exit 1 when it is not (for container health checks)")
     .action(async (flags: ServerFlags) => {
       const client = await connect(flags);
       await client.call("GET", "/readyz");
@@ -19,8 +19,8 @@ export function healthCommands(program: Command): void {
     });
   program
     .command("version")
-    .description("what this build is")
-    .option("--json", "JSON instead of words")
+    .description("show the version and the build")
+    .option("--json", "print JSON instead of text")
     .action(({ json }: { json?: boolean }) => {
       const { version, commit, builtAt, runtime, platform } = BUILD;
       console.log(
@@ -29,8 +29,10 @@ export function healthCommands(program: Command): void {
           : `skep ${version} (${commit}, ${runtime}, ${platform})`,
       );
     });
-  addConfigFlags(program.command("config").description("show the configuration in force, and where from"))
-    .option("--json", "JSON instead of words")
+  addConfigFlags(
+    program.command("config").description("show the configuration in force, and where each value comes from"),
+  )
+    .option("--json", "print JSON instead of text")
     .action((flags: { json?: boolean }) => {
       const rows = describeConfig(configFrom(flags));
       if (flags.json) return console.log(JSON.stringify(rows));

@@ -16,16 +16,18 @@ interface Flags {
 }
 
 export function imageCommand(program: Command): void {
-  const image = program.command("image").description("container images of agents, without a registry");
+  const image = program
+    .command("image")
+    .description("load, build and list container images for agents, without a registry");
   const add = (name: string, about: string) =>
     image
       .command(name)
       .description(about)
-      .option("--docker-host <address>", "Docker engine [DOCKER_HOST]")
-      .option("--json", "JSON instead of words");
+      .option("--docker-host <address>", "address of the Docker engine (env: DOCKER_HOST)")
+      .option("--json", "print JSON instead of text");
 
-  add("load", "load a file that `docker save` wrote (tar, tar.gz)")
-    .argument("<file>", "path of the file, or - for standard input")
+  add("load", "load an image from a file that `docker save` wrote (tar, tar.gz)")
+    .argument("<file>", "file of the image; - for standard input")
     .action(async (file: string, flags: Flags) => {
       const config = configOf(flags);
       const names = await (await imagesOf(config)).load(openInput(file));
@@ -34,22 +36,27 @@ export function imageCommand(program: Command): void {
       tellUse(names, config);
     });
 
-  add("build", "make an image from a static busybox, from Debian, or from a root file system")
-    .addOption(new Option("--from <base>", "debian: with git, a compiler and python").choices(["busybox", "debian"]))
+  add("build", "build an image from a static busybox, from Debian, or from a root file system")
+    .addOption(
+      new Option("--from <base>", "what to build from; debian has git, a compiler and python").choices([
+        "busybox",
+        "debian",
+      ]),
+    )
     .option(
       "--harness <names>",
-      `Debian with node and external agents from npm, separated by commas: ${HARNESS_NAMES.join(", ")}`,
+      `build from Debian with node and these external agents from npm: ${HARNESS_NAMES.join(", ")}`,
     )
-    .option("--with <packages>", "with --from debian: further packages, separated by commas")
-    .option("--suite <name>", "with --from debian: its release", "stable")
-    .option("--mirror <url>", "with --from debian: where packages come from")
+    .option("--with <packages>", "with --from debian: further packages to install, separated by commas")
+    .option("--suite <name>", "with --from debian: release of Debian", "stable")
+    .option("--mirror <url>", "with --from debian: address of the package mirror")
     .addOption(
       new Option(
         "--rootfs <file>",
-        "tar or tar.gz of a root file system with sh in it; - for standard input",
+        "tar or tar.gz file of a root file system that contains sh; - for standard input",
       ).conflicts("from"),
     )
-    .option("--name <name>", "name of the image [AGENT_IMAGE]")
+    .option("--name <name>", "name of the image (env: AGENT_IMAGE)")
     .action(async (flags: BuildFlags) => {
       const config = configOf(flags);
       const images = await imagesOf(config);
@@ -63,7 +70,7 @@ export function imageCommand(program: Command): void {
       console.log(`Agents use it with \`harness: ${harnessesIn(flags.harness)[0]}\`${which} in their file`);
     });
 
-  add("list", "images of the engine").action(async (flags: Flags) => {
+  add("list", "list the images in the container engine").action(async (flags: Flags) => {
     const config = configOf(flags);
     const rows = await (await imagesOf(config)).list();
     if (flags.json)

@@ -8,8 +8,11 @@ import { connect, type ServerFlags, withServer } from "./server/locate.ts";
 
 export function joinCommand(program: Command, exit: (code: number) => void): void {
   withServer(program.command("join"))
-    .description("join a project by the link of an invitation")
-    .argument("[link]", "the link or its token; without it, read from standard input, where no other user sees it")
+    .description("join a project with the link of an invitation")
+    .argument(
+      "[link]",
+      "link of the invitation, or its token (default: read from standard input, where no other user sees it)",
+    )
     .action(async (given: string | undefined, flags: ServerFlags) => {
       const link = (given ?? (await readSecret("link of the invitation", {}))).trim();
       const client = await connect(flags);

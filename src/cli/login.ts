@@ -23,9 +23,9 @@ const KEY_DAYS = 90;
 export function loginCommands(program: Command): void {
   const command = (name: string, about: string) => withServer(program.command(name)).description(about);
 
-  command("login", "log in to a server, here or elsewhere, and use it from now on")
-    .option("--email <address>")
-    .option("--token", "keep this API key, read from standard input, instead of making one")
+  command("login", "log in to a server, and use that server from now on")
+    .option("--email <address>", "e-mail address of the account (default: asked for)")
+    .option("--token", "store an API key that you have, read from standard input, instead of creating one")
     .action(async (flags: Flags) => {
       const server = await connect(flags);
       const open = flags.token || flags.email ? undefined : await accountWithoutLogin(server.url);
@@ -43,7 +43,7 @@ export function loginCommands(program: Command): void {
       keepCredential(server.url, kept);
       say(flags, { url: server.url, ...me }, `Logged in to ${server.url} as ${me.email} (${me.role}).`);
     });
-  command("logout", "forget the key of a server, and revoke it there").action(async (flags: Flags) => {
+  command("logout", "log out: delete the stored key of a server, and revoke it there").action(async (flags: Flags) => {
     const server = await connect(flags);
     const kept = credentialFor(server.url);
     if (!kept) return say(flags, { url: server.url, logged_out: false }, `Not logged in to ${server.url}.`);
@@ -51,7 +51,7 @@ export function loginCommands(program: Command): void {
     forgetCredential(server.url);
     say(flags, { url: server.url, logged_out: true }, `Logged out of ${server.url}.`);
   });
-  command("whoami", "show the account that a server sees you as").action(async (flags: Flags) => {
+  command("whoami", "show the account that you are logged in with").action(async (flags: Flags) => {
     const server = await connect(flags);
     const me = await server.call("GET", "/v1/auth/me");
     const held = me.session.scopes ? `, key limited to ${me.session.scopes.join(", ")}` : "";

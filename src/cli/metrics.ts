@@ -6,7 +6,7 @@ import { connect, type ServerFlags, withServer } from "./server/locate.ts";
 
 export function metricsCommand(program: Command): void {
   const metrics = withServer(program.command("metrics"))
-    .description("the server's numbers for Prometheus, and files for Grafana")
+    .description("print the server's metrics for Prometheus")
     .action(async (flags: ServerFlags) => {
       const client = await connect(flags);
       const text = await client.text("/metrics");
@@ -15,11 +15,11 @@ export function metricsCommand(program: Command): void {
     });
   metrics
     .command("dashboard")
-    .description("print a Grafana dashboard (JSON) of these numbers")
+    .description("print a Grafana dashboard (JSON) for these metrics")
     .action(() => console.log(JSON.stringify(dashboard, null, 2)));
   metrics
     .command("alerts")
-    .description("print alert rules for Prometheus (YAML)")
+    .description("print Prometheus alert rules (YAML) for these metrics")
     .action(() => {
       process.stdout.write(alerts);
     });

@@ -10,8 +10,8 @@ const isPage = (word: string): word is keyof typeof PAGES => Object.hasOwn(PAGES
 
 export function openCommand(program: Command, exit: (code: number) => void): void {
   withServer(program.command("open"))
-    .description("open the server's page, or a run's, in the browser, or print its address where there is none")
-    .argument("[page]", `${Object.keys(PAGES).join(", ")}, or a run`, "home")
+    .description("open the dashboard, the API reference or a run in the browser, and print the address")
+    .argument("[page]", `page to open: ${Object.keys(PAGES).join(", ")}, or the id of a run`, "home")
     .action(async (page: string, flags: ServerFlags) => {
       const client = await connect(flags);
       const address = `${client.url}${isPage(page) ? PAGES[page] : `/runs/${(await findOne(client, runs, page))["id"]}`}`;

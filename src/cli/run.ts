@@ -33,21 +33,21 @@ const keyValue = (pair: string, all: Record<string, string>): Record<string, str
 
 export function runCommand(program: Command, exit: (code: number) => void): void {
   const command = withServer(program.command("run"))
-    .description("run a pipeline on the server; with --follow, show it until it ends")
+    .description("run a pipeline on the server; with --follow, show the run until it ends")
     .argument("<pipeline>", "id of the pipeline, e.g. hello")
-    .argument("<task>", "what is to be done")
+    .argument("<task>", "task: what the agents are to do")
     .option("--project <project>", "project to work in")
     .option("--model <provider/model>", "model for every step")
-    .option("--context <text>", "extra guidance")
-    .option("--input <name=value>", "an input of the pipeline; repeatable", keyValue, {})
-    .option("--budget <usd>", "what the run may cost")
-    .option("--follow", "show steps, tool calls and cost as they come")
-    .option("--text", "show all that agents write, also above the live tree")
-    .option("--no-text", "hide what agents write")
-    .option("--private", "run it on a server of its own, on the data folder, that ends with the run")
+    .option("--context <text>", "extra guidance for the agents")
+    .option("--input <name=value>", "value of one of the pipeline's inputs; repeatable", keyValue, {})
+    .option("--budget <usd>", "most that the run may cost, in USD")
+    .option("--follow", "show steps, tool calls and cost until the run ends")
+    .option("--text", "when following, print everything that agents write, also above the live tree")
+    .option("--no-text", "when following, do not print what agents write")
+    .option("--private", "start a server on the data folder for this run, and stop it when the run ends")
     .addHelpText(
       "after",
-      "\nExit code: 0 succeeded, 1 failed, 2 wrong use, 3 cancelled, 130 left with Ctrl-C.\nCtrl-C leaves a run on a server to continue; it cancels one that is --private.",
+      "\nExit code: 0 succeeded, 1 failed, 2 wrong use, 3 cancelled, 130 left with Ctrl-C.\nAfter Ctrl-C, the run continues on the server; a --private run is cancelled.",
     )
     .action(async (pipeline: string, task: string, flags: RunFlags) =>
       exit(await withFlags(command, () => run(pipeline, task, flags))),

@@ -17,8 +17,8 @@ type Exit = (code: number) => void;
 
 export function settingsCommands(program: Command, exit: Exit): void {
   const settings = withServer(program.command("settings"))
-    .description("show what may change while the server runs")
-    .argument("[group]", "only these, e.g. models, budgets")
+    .description("show the settings that can be changed while the server runs")
+    .argument("[group]", "group of settings to show, e.g. models, budgets (default: all groups)")
     .action(async (group: string | undefined, flags: ServerFlags) => {
       const all = await (await connect(flags)).ask<Groups>("GET", "/v1/settings");
       say(
@@ -28,14 +28,14 @@ export function settingsCommands(program: Command, exit: Exit): void {
       );
     });
   withServer(settings.command("set"))
-    .description("change settings: models.default=ollama/qwen3 budgets.run_usd=2; null resets a field")
+    .description("change settings, e.g. models.default=ollama/qwen3 budgets.run_usd=2; null resets a field")
     .argument("<group.field=value...>", "fields as `skep settings` shows them")
     .action(async (pairs: string[], _: Flags, command: Command) =>
       change(command.optsWithGlobals(), readPairs(pairs), exit),
     );
 
   const budgets = withServer(program.command("budgets"))
-    .description("show the budgets, and what is spent of them")
+    .description("show the budgets and what is spent of each")
     .action(async (flags: ServerFlags) => {
       const client = await connect(flags);
       const { budgets: spent } = await client.call("GET", "/v1/usage");
@@ -43,7 +43,7 @@ export function settingsCommands(program: Command, exit: Exit): void {
       say(flags, { json: { items }, text: budgetLines(items) }, exit);
     });
   withServer(budgets.command("set"))
-    .description("change budgets: run_usd=2 user_per_day_usd=10; null sets no limit")
+    .description("change budgets, e.g. run_usd=2 user_per_day_usd=10; null removes a limit")
     .argument("<field=usd...>", "fields as `skep settings budgets` shows them")
     .action(async (pairs: string[], _: Flags, command: Command) => {
       const fields = Object.entries(readPairs(pairs)).map(([name, value]) => [`budgets.${name}`, value] as const);

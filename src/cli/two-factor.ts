@@ -10,17 +10,17 @@ type Exit = (code: number) => void;
 
 export function twoFactorCommands(program: Command, exit: Exit): void {
   const parent = withServer(program.command("2fa"))
-    .description("two-factor verification of your account: show, enable, disable")
+    .description("show whether two-factor verification of your account is on")
     .action(async (flags: ServerFlags) => {
       const me = await (await connect(flags)).call("GET", "/v1/auth/me");
       const text = `${me.email}: two-factor verification is ${me.two_factor_enabled ? "on" : "off"}`;
       say(flags, { json: { two_factor_enabled: me.two_factor_enabled }, text }, exit);
     });
   withServer(parent.command("enable"))
-    .description("switch it on: scan the code with an authenticator, and give its six digits")
+    .description("switch two-factor verification on: scan a code with an authenticator, and enter its six digits")
     .action(async (_: unknown, command: Command) => enable(command.optsWithGlobals(), exit));
   withServer(parent.command("disable"))
-    .description("switch it off; asks for the password and a code")
+    .description("switch two-factor verification off; asks for your password and a code")
     .action(async (_: unknown, command: Command) => {
       const flags = command.optsWithGlobals<ServerFlags>();
       const client = await connect(flags);

@@ -24,14 +24,14 @@ export function updateCommand(program: Command, exit: (code: number) => void): v
   program
     .command("update")
     .description("install a newer version, or go back to the previous one")
-    .option("--from <place>", "manifest: a file, a folder with update.json, or an address [UPDATE_CHECK_URL]")
-    .option("--check", "only say whether there is a newer version; exit 1 when there is")
-    .option("--rollback", "put the version back that the last update replaced")
-    .option("--force", "install an older or the same version too")
-    .option("--executable <path>", "executable to replace (default: this one)")
-    .option("--health-seconds <n>", "how long the new version may take to answer", "60")
-    .option("--json", "JSON instead of words")
-    .option("--data <dir>", "data folder, to see whether a server has to be restarted [DATA]")
+    .option("--from <place>", "manifest: a file, a folder with update.json, or an address (env: UPDATE_CHECK_URL)")
+    .option("--check", "only check whether there is a newer version; exit 1 when there is")
+    .option("--rollback", "go back to the version that the last update replaced")
+    .option("--force", "install the version even if it is older or the same")
+    .option("--executable <path>", "executable to replace (default: the one that runs this command)")
+    .option("--health-seconds <n>", "seconds that the new version may take to answer, from 1 to 3600", "60")
+    .option("--json", "print JSON instead of text")
+    .option("--data <dir>", "data folder; its server, if running, has to be restarted (env: DATA; default: ./data)")
     .action(async (flags: Flags) => exit(await update(flags)));
 }
 

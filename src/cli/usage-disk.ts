@@ -9,8 +9,8 @@ type Usage = NonNullable<AnswerOf<"GET", "/v1/admin/disk">["usage"]>;
 
 export function diskCommand(usage: Command, exit: (code: number) => void): void {
   withServer(usage.command("disk"))
-    .description("who takes what on the disk of the server, for its administrators")
-    .option("--last", "what was measured last; nothing is measured now")
+    .description("show who uses how much of the server's disk (administrators only)")
+    .option("--last", "show the last measurement instead of measuring now")
     .action(async (_flags, command: Command) => {
       // The parent command has the same server flags and parses them first, so read them with its globals.
       const flags: ServerFlags & { last?: boolean } = command.optsWithGlobals();

@@ -21,12 +21,12 @@ export function usageCommand(program: Command, exit: (code: number) => void): vo
   const usage = withServer(program.command("usage"));
   diskCommand(usage, exit);
   usage
-    .description("what model calls cost, and what is left of the budgets")
-    .option("--from <time>", "start: a day or RFC 3339 (default: this month)")
-    .option("--to <time>", "before")
-    .option("--user <id>", "another user's, or `all` (administrators)")
+    .description("show what model calls cost, and what is spent of the budgets")
+    .option("--from <time>", "start of the period: a day or an RFC 3339 time (default: start of this month)")
+    .option("--to <time>", "end of the period, itself left out: a day or an RFC 3339 time")
+    .option("--user <id>", "id of another user, or `all` (administrators only)")
     .addOption(
-      new Option("--by <what>", "how to break it down")
+      new Option("--by <what>", "how to break down the cost")
         .choices(["provider", "model", "agent", "user", "hour", "day", "month"])
         .default("model"),
     )

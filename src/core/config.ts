@@ -37,7 +37,7 @@ const KEY_CHARACTERS_MIN = 16;
 export const OPTIONS = {
   data: option<string>({
     env: "DATA",
-    about: "Folder of all state.",
+    about: "Folder for all data of the server.",
     accepts: "a path",
     default: "./data",
     read: text,
@@ -50,11 +50,11 @@ export const OPTIONS = {
     read: text,
   }),
   port: numberOption("PORT", "Port to listen on; 0 takes a free one.", { from: 0, to: 65_535, default: 8000 }),
-  publicUrl: addressOption("PUBLIC_URL", "Address that browsers and agents reach this server under."),
+  publicUrl: addressOption("PUBLIC_URL", "Address under which browsers and agents reach this server."),
   ...PREVIEW_OPTIONS,
   authEnabled: flagged(
     "AUTH_ENABLED",
-    "Ask for credentials. Unset: off where only this machine gets in (a loopback address, no proxy), else on.",
+    "Ask for credentials. Unset: off if only this machine can reach the server (loopback, no proxy), otherwise on.",
     undefined,
   ),
   engineInternalToken: secretOption(
@@ -72,23 +72,23 @@ export const OPTIONS = {
   secretKeyEphemeral: flagged("SECRET_KEY_EPHEMERAL", "Keep a generated secrets key in memory only.", false),
   allowedHosts: listOption(
     "ALLOWED_HOSTS",
-    "Further Host headers to answer to.",
+    "Additional Host headers that the server answers to.",
     "names, separated by commas",
     hostHeaders,
   ),
   corsOrigins: listOption(
     "CORS_ORIGINS",
-    "Foreign web origins that may call the API.",
+    "Other web origins that may call the API.",
     "origins such as https://app.example.org, separated by commas",
     origins,
   ),
   trustedProxies: listOption(
     "TRUSTED_PROXIES",
-    "Addresses or networks whose X-Forwarded-* headers count.",
+    "Addresses or networks of proxies whose X-Forwarded-* headers are trusted.",
     "addresses or CIDR networks, separated by commas",
     networks,
   ),
-  rateLimit: numberOption("RATE_LIMIT", "Requests a minute of one user or address; 0 sets no limit.", {
+  rateLimit: numberOption("RATE_LIMIT", "Requests that one user or address may send per minute; 0 sets no limit.", {
     from: 0,
     to: 1_000_000,
     default: 6_000,
@@ -98,41 +98,45 @@ export const OPTIONS = {
   ...KUBERNETES_OPTIONS,
   agentImage: option<string>({
     env: "AGENT_IMAGE",
-    about: "Container image of agents that name none; any image with sh.",
+    about: "Container image of agents that name none; any image that contains sh.",
     accepts: "an image name",
     default: "skep/agent:latest",
     read: text,
   }),
-  imagePull: flagged("IMAGE_PULL", "Pull a missing agent image.", true),
+  imagePull: flagged("IMAGE_PULL", "Pull an agent's image when it is missing.", true),
   agentToken: worded(
     "AGENT_TOKEN",
-    "Token inside containers: one of this execution, or the instance's own.",
+    "Token inside an agent's container: one for its execution only, or the instance's own.",
     "execution",
     "shared",
   ),
   agentApiUrl: addressOption(
     "AGENT_API_URL",
-    "Address under which containers reach this server; unset: they get none.",
+    "Address under which containers reach this server; unset: containers get no address.",
   ),
   allowHostShell: flagged("ALLOW_HOST_SHELL", "Let agents run commands on this host in the process sandbox.", false),
   allowLocalRepositories: flagged(
     "ALLOW_LOCAL_REPOSITORIES",
-    "Let projects clone from paths of this host. Unset: only where this machine alone gets in, without credentials.",
+    "Let projects clone from paths of this host. Unset: only if just this machine gets in, without credentials.",
     undefined,
   ),
   fetchAllow: listOption(
     "FETCH_ALLOW",
-    "Private addresses that agents may fetch.",
+    "Private network addresses that agents may fetch.",
     "host names without a port, addresses or CIDR networks, separated by commas",
     hosts,
   ),
   notifyAllow: listOption(
     "NOTIFY_ALLOW",
-    "Private addresses that notifications may be sent to. FETCH_ALLOW does not open them.",
+    "Private network addresses that notifications may be sent to. FETCH_ALLOW does not allow them.",
     "host names without a port, addresses or CIDR networks, separated by commas",
     hosts,
   ),
-  maxExecutions: numberOption("MAX_EXECUTIONS", "Executions at once.", { from: 1, to: 500, default: 8 }),
+  maxExecutions: numberOption("MAX_EXECUTIONS", "Number of executions that may run at the same time.", {
+    from: 1,
+    to: 500,
+    default: 8,
+  }),
   logLevel: worded("LOG_LEVEL", "How much is logged.", "info", "debug", "warn", "error", "silent"),
   logFormat: worded(
     "LOG_FORMAT",
@@ -141,7 +145,7 @@ export const OPTIONS = {
     "json",
     "text",
   ),
-  updateCheckUrl: addressOption("UPDATE_CHECK_URL", "Manifest to look for updates in; unset: nothing is contacted."),
+  updateCheckUrl: addressOption("UPDATE_CHECK_URL", "Manifest to check for updates; unset: the server does not check."),
   updatePublicKey: optional(
     "UPDATE_PUBLIC_KEY",
     "Ed25519 key that updates are signed with; unset: the one built in.",
@@ -150,13 +154,13 @@ export const OPTIONS = {
   ),
   otlpEndpoint: optional(
     "OTEL_EXPORTER_OTLP_ENDPOINT",
-    "Receiver of traces over OTLP/HTTP, without /v1/traces; unset: the settings say, and by default none are sent.",
+    "OTLP/HTTP receiver of traces, without /v1/traces; unset: the one in the settings, by default none.",
     "an http or https address without a password",
     (v) => (v.includes("@") ? undefined : url(v)),
   ),
   otlpHeaders: secretOption(
     "OTEL_EXPORTER_OTLP_HEADERS",
-    "Headers for that receiver, e.g. its credential.",
+    "Headers for the receiver of traces, e.g. its credential.",
     "name=value pairs, separated by commas",
     headerPairs,
   ),
@@ -169,37 +173,37 @@ export const OPTIONS = {
   }),
   pushMonitorUrl: secretAddress(
     "PUSH_MONITOR_URL",
-    "Push address of a monitor (Uptime Kuma, Healthchecks), asked while the server is well; unset: none.",
+    "Push address of a monitor (Uptime Kuma, Healthchecks), called while the server is healthy; unset: none.",
   ),
   checkAnswers: flagged(
     "CHECK_ANSWERS",
-    "Compare each answer with its schema, and answer 500 where they differ: for development.",
+    "Compare each API answer with its schema, and answer 500 when they differ; for development.",
     false,
   ),
   modelCassette: optional(
     "MODEL_CASSETTE",
-    "Record model calls to, or replay them from, this folder: record:DIR or replay:DIR.",
+    "Folder to record model calls to, or to replay them from: record:DIR or replay:DIR.",
     "record:DIR or replay:DIR",
     (v) => (/^(record|replay):./.test(v) ? v : undefined),
   ),
   localvoiceUrl: addressOption(
     "LOCALVOICE_URL",
-    "Local speech service that speaks OpenAI's protocol, up to and with /v1.",
+    "Address of a local speech service that speaks OpenAI's protocol, up to and including /v1.",
   ),
   piperVoice: optional(
     "PIPER_VOICE",
-    "Voice model of piper, a local speech program.",
+    "Voice model for piper, a local speech program.",
     "the path of an .onnx file",
     text,
   ),
-  codehostType: worded("CODEHOST_TYPE", "Kind of code host; Forgejo counts as gitea.", "github", "gitea"),
+  codehostType: worded("CODEHOST_TYPE", "Kind of code host; use gitea for Forgejo.", "github", "gitea"),
   codehostUrl: addressOption(
     "CODEHOST_URL",
-    "Address of the code host: GitHub's API (default https://api.github.com), or a Gitea's or Forgejo's site.",
+    "Address of GitHub's API (default https://api.github.com), or of the Gitea or Forgejo site.",
   ),
   codehostWebhookSecret: secretOption(
     "CODEHOST_WEBHOOK_SECRET",
-    "Secret that the code host signs its webhooks with; unset: none are taken.",
+    "Secret that the code host signs its webhooks with; unset: no webhooks are accepted.",
     "at least 16 characters",
     (v) => (v.length >= 16 ? v : undefined),
   ),
@@ -214,7 +218,7 @@ export const OPTIONS = {
   ),
   codehostToken: secretOption(
     "CODEHOST_TOKEN",
-    "Access token for the code host, where there is no GitHub App.",
+    "Access token for the code host, if there is no GitHub App.",
     "a token",
     text,
   ),
@@ -224,11 +228,8 @@ export const OPTIONS = {
     "smtp://USER:PASSWORD@HOST:PORT, or smtps://",
     (v) => (/^smtps?:\/\//i.test(v) && URL.canParse(v) ? v : undefined),
   ),
-  smtpFrom: optional(
-    "SMTP_FROM",
-    "Address that notifications by mail are from.",
-    "an address: skep@example.org",
-    (v) => (isEmail(normalEmail(v)) ? v : undefined),
+  smtpFrom: optional("SMTP_FROM", "Sender address of notifications by mail.", "an address: skep@example.org", (v) =>
+    isEmail(normalEmail(v)) ? v : undefined,
   ),
   demoScript: optional("DEMO_SCRIPT", "Transcript that demo/scripted plays.", "a path", text),
 } satisfies Record<string, Option<never> | Option<unknown>>;

@@ -75,13 +75,13 @@ const nameOf = (address: string): string => URL.parse(address)?.hostname || "loc
 export const DOCKER_OPTIONS = {
   sandboxWorkspace: worded(
     "SANDBOX_WORKSPACE",
-    "How containers get their files: the engine mounts the data folder, or they are carried.",
+    "How containers get their files: the engine mounts the data folder, or the server copies the files.",
     "mounted",
     "detached",
   ),
   dockerHost: optional(
     "DOCKER_HOST",
-    "Docker engine, e.g. unix:///var/run/docker.sock.",
+    "Address of the Docker engine, e.g. unix:///var/run/docker.sock.",
     "a unix://, ssh://, tcp:// or http:// address",
     (v) => (/^(unix|ssh|tcp|https?):\/\//.test(v) ? v : undefined),
   ),
@@ -93,7 +93,7 @@ export const DOCKER_OPTIONS = {
   ),
   dockerHosts: option<string[]>({
     env: "DOCKER_HOSTS",
-    about: "Engines that agents work on, where it is more than one; needs SANDBOX_WORKSPACE=detached.",
+    about: "Container engines that agents work on, if there are several; needs SANDBOX_WORKSPACE=detached.",
     accepts: "[name=]address [slots=N] [labels=A,B] [tls=FOLDER], separated by commas, each name once",
     default: [],
     read: (v) => {

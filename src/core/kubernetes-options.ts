@@ -22,12 +22,12 @@ export const KUBERNETES_OPTIONS = {
   ),
   kubernetesPullSecrets: listOption(
     "KUBERNETES_PULL_SECRETS",
-    "Secrets of the namespace with which the cluster's nodes get agents' images.",
+    "Secrets of the namespace that the cluster's nodes pull agents' images with.",
     "names, separated by commas",
   ),
   kubernetesWarmPools: listOption(
     "KUBERNETES_WARM_POOLS",
-    "SandboxWarmPools of the namespace (kubernetes-sigs/agent-sandbox) that give agents their Pods where they fit.",
+    "SandboxWarmPools of the namespace (kubernetes-sigs/agent-sandbox) that provide agents' Pods when they fit.",
     "names, separated by commas",
   ),
 };

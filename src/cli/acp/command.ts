@@ -12,12 +12,12 @@ interface AcpFlags extends ServerFlags {
 
 export function acpCommand(program: Command, exit: (code: number) => void): void {
   withServer(program.command("acp"))
-    .description("chats with an agent for an editor that speaks the Agent Client Protocol")
-    .option("--agent <agent>", "agent that answers; else lead")
-    .option("--project <project>", "project to work on: its files and its code graph")
+    .description("serve chats with an agent to an editor that speaks the Agent Client Protocol")
+    .option("--agent <agent>", "agent that answers (default: lead)")
+    .option("--project <project>", "project to work on; the agent sees its files and its code graph")
     .addHelpText(
       "after",
-      "\nAn editor starts this command. Settings for Zed, JetBrains and Emacs: docs/editors.md.\nExit code: 0 the editor has closed its side, 1 it wrote what is no protocol.",
+      "\nAn editor starts this command. Settings for Zed, JetBrains and Emacs: docs/editors.md.\nExit code: 0 the editor closed the connection, 1 the editor wrote something that is not in the protocol.",
     )
     .action(async (flags: AcpFlags) => exit(await serve(flags)));
 }

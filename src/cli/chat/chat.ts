@@ -26,12 +26,15 @@ const DEFAULT_AGENT = "lead";
 export function chatCommand(program: Command, exit: (code: number) => void): void {
   withServer(program.command("chat"))
     .description("talk with an agent")
-    .argument("[agent]", "agent to talk with; else the one of the last chat")
+    .argument("[agent]", "agent to talk with (default: the agent of your last chat, or lead)")
     .option("-c, --continue", "continue the last chat")
-    .option("-p, --print <text>", "send this, print the reply and exit; - reads standard input")
+    .option(
+      "-p, --print <text>",
+      "send this message, print the reply and exit; - reads the message from standard input",
+    )
     .option("--model <provider/model>", "model that answers")
-    .option("--project <project>", "project to talk about: its files and its code graph")
-    .option("--attach <file...>", "files for the first message")
+    .option("--project <project>", "project to talk about; the agent sees its files and its code graph")
+    .option("--attach <file...>", "files to attach to the first message")
     .addHelpText(
       "after",
       "\nIn a chat, /help lists the commands. Ctrl-C stops the reply, twice leaves; \\ at the end of a line continues in the next.\nExit code: 0 done, 1 the reply failed, 2 wrong use, 130 left with Ctrl-C.",

@@ -35,40 +35,40 @@ interface EvalFlags extends ServerFlags {
 
 export function evalCommand(program: Command, exit: (code: number) => void): void {
   const command = withServer(program.command("eval"))
-    .description("let agents try the tasks of a folder, each in a sandbox, and say how often they pass")
-    .argument("<folder>", "a task, or a folder of tasks")
-    .option("--agent <a,b>", "agents that try them")
-    .option("--model <x,y>", "each agent with each of these models; else its own")
+    .description("let agents try the tasks in a folder, each in a sandbox, and report how often they pass")
+    .argument("<folder>", "folder of a task, or folder that holds several")
+    .option("--agent <a,b>", "agents that try the tasks, separated by commas")
+    .option("--model <x,y>", "models to try each agent with, separated by commas (default: the agent's own)")
     .option(
       "--harness <a,b>",
-      `each agent with each of ${EVAL_HARNESSES.join(", ")} (the command in its file); else its own`,
+      `harnesses to try each agent with (default: its own): ${EVAL_HARNESSES.join(", ")}; acp runs its file's command`,
     )
-    .option("-k, --attempts <k>", "attempts of each task", "1")
-    .option("--budget <usd>", "what all attempts may cost together")
-    .option("--parallel <n>", "attempts at once", "2")
-    .option("--name <text>", "what the eval is called; else the folder's name")
-    .option("--oracle", "ask no agent: the reference solutions must pass, and doing nothing must fail")
-    .option("--replay <file>", "play the replies of this recording instead of asking models")
-    .option("--min-pass <share>", "exit 1 where a smaller share of the attempts passes, e.g. 0.8")
-    .option("--detach", "do not wait for the end")
+    .option("-k, --attempts <k>", "number of attempts at each task", "1")
+    .option("--budget <usd>", "most that all attempts together may cost, in USD")
+    .option("--parallel <n>", "number of attempts at the same time", "2")
+    .option("--name <text>", "name of the eval (default: the folder as given)")
+    .option("--oracle", "check the tasks without agents: reference solutions must pass, and doing nothing must fail")
+    .option("--replay <file>", "play the replies in this recording instead of asking models")
+    .option("--min-pass <share>", "exit 1 when a smaller share of the attempts passes, from 0 to 1, e.g. 0.8")
+    .option("--detach", "return at once; do not wait until the eval has ended")
     .addHelpText(
       "after",
-      "\nExit code: 0 done, 1 tasks of an oracle that prove nothing or a share below --min-pass, 3 cancelled, 130 left with Ctrl-C.\nCtrl-C leaves; the eval continues on the server, also after a restart. See it with: skep evals",
+      "\nExit code: 0 done, 1 --oracle found problems or the share is below --min-pass, 3 cancelled, 130 left with Ctrl-C.\nAfter Ctrl-C, the eval continues on the server, also after a restart. See it with: skep evals",
     )
     .action(async (folder: string, flags: EvalFlags) => say(flags, await start(folder, flags), exit));
   withServer(command.command("from-run"))
-    .description("make a task of a finished run: where it began, what it was asked, its changes as the solution")
+    .description("write a task from a finished run: its start, its prompt, and its changes as the reference solution")
     .argument("<run>", "id of the run")
-    .argument("<folder>", "where the task is written")
+    .argument("<folder>", "folder to write the task into")
     .action(async (run: string, folder: string, _: ServerFlags, own: Command) => {
       const flags = own.optsWithGlobals<ServerFlags>();
       say(flags, await fromRun(await connect(flags), run, folder), exit);
     });
   command
     .command("shipped")
-    .description("write ten small tasks in five languages into a folder, to begin with")
-    .argument("<folder>", "where they are written; it is made")
-    .option("--json", "JSON instead of words")
+    .description("write ten small sample tasks in five languages into a folder")
+    .argument("<folder>", "folder to write the tasks into; it is created")
+    .option("--json", "print JSON instead of text")
     .action((folder: string, _: ServerFlags, own: Command) => {
       const tasks = shippedTasks();
       for (const task of tasks) writeTask(`${folder}/${task.name}`, task);

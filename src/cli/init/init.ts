@@ -44,18 +44,18 @@ const TASK = "Greet me, and tell me what this repository is.";
 
 export function initCommand(program: Command, exit: (code: number) => void): void {
   withServer(program.command("init"))
-    .description("set up a model and a project, and see a first run; asks for what no flag gives")
-    .option("--provider <id>", "anthropic, openai, google, ollama, …, custom-NAME; demo for none")
-    .option("--key", "ask for a key, or read it from standard input, also where one is stored")
-    .option("--key-env <name>", "take the key from this environment variable")
+    .description("set up a model and a project, and do a first run; asks for what no option gives")
+    .option("--provider <id>", "model provider: anthropic, openai, google, ollama, …, custom-NAME; demo for none")
+    .option("--key", "ask for the API key, or read it from standard input, even if one is stored")
+    .option("--key-env <name>", "take the API key from this environment variable")
     .option("--base-url <url>", "address of the provider's server")
-    .option("--model <provider/model>", "default model of agents")
-    .option("--harness <name>", "make an agent that this external agent drives: opencode, codex, …; builtin for none")
-    .option("--project <dir>", "repository to add (default: the one you are in)")
-    .option("--no-project", "add none")
-    .option("--no-run", "do not run the pipeline hello")
-    .option("--keep", "leave a server that was started for this running, until Ctrl-C")
-    .option("--yes", "ask nothing: take what answers, and this repository")
+    .option("--model <provider/model>", "default model of the agents")
+    .option("--harness <name>", "create an agent that this external agent drives: opencode, codex, …; builtin for none")
+    .option("--project <dir>", "repository to add as a project (default: the one you are in)")
+    .option("--no-project", "do not add a project")
+    .option("--no-run", "do not do the first run (pipeline hello)")
+    .option("--keep", "keep the server running until Ctrl-C, if this command started it")
+    .option("--yes", "do not ask; use the first provider that answers, and the repository you are in")
     .action(async (flags: InitFlags) => exit(await init(flags)));
 }
 

@@ -11,9 +11,9 @@ import { toolServers } from "./tool-servers.ts";
 
 export function mcpCommands(program: Command, exit: (code: number) => void): void {
   const command = withServer(program.command("mcp"))
-    .description("tool servers that agents use; without a verb: serve this server, or a folder's code graph, as one")
-    .argument("[path]", "serve the code graph of this folder, which needs no server")
-    .option("--store <dir>", "where the graph of the folder is kept")
+    .description("serve this server's tools, or a folder's code graph, over MCP; manage tool servers that agents use")
+    .argument("[path]", "folder whose code graph to serve instead; needs no running server")
+    .option("--store <dir>", "folder of the graph (default: in the user's cache folder)")
     .action((path: string | undefined, flags: ServerFlags & { store?: string }) =>
       path === undefined ? serveServer(flags) : serveFolder(path, flags),
     );

@@ -19,7 +19,7 @@ type Tool = Item["tools"][number];
 type One = Call<Item, `${List}/${string}`>;
 const { actOnList, actOnOne } = verbMakers<List>();
 
-const AGENTS = { name: "<agent...>", about: "ids of agents; all for every agent" };
+const AGENTS = { name: "<agent...>", about: "ids of the agents, or all for every agent" };
 const MOST = 1_000;
 const waiting = ({ tools }: Item): Tool[] => tools.filter(({ state }) => state === "new" || state === "changed");
 const ready = ({ tools }: Item): Tool[] => tools.filter(({ state }) => state === "ready");
@@ -32,7 +32,7 @@ const lineOf = (one: Item): string => {
   return `${one["id"]} ${one["status"]}${tail}; ${ready(one).length} tools${wait}; granted to ${agentsOf(one)}`;
 };
 
-const show = actOnOne("show", "show a tool server and how it describes its tools", async ({ client, path }) => {
+const show = actOnOne("show", "show a tool server and the descriptions of its tools", async ({ client, path }) => {
   const one = await client.call("GET", path);
   const { tools: _, ...fields } = one;
   const lines = one["tools"].flatMap((tool) => [
@@ -55,24 +55,40 @@ function pairsOf(given: readonly string[] | undefined, separator: string): Recor
   );
 }
 
-const add = actOnList("add", "register a tool server: an address, or a command in a container", {
+const add = actOnList("add", "register a tool server, by its address or by a command to run in a container", {
   args: [
-    { name: "<name>", about: "its id, which begins the names of its tools" },
-    { name: "[what...]", about: "its address, or the command that starts it (behind -- if that has options)" },
+    { name: "<name>", about: "id of the tool server; the names of its tools begin with it" },
+    {
+      name: "[what...]",
+      about: "address of the server, or the command that starts it (after -- if the command has options)",
+    },
   ],
   options: [
-    { flags: "--image <image>", about: "container image that it runs in" },
-    { flags: "--env <pairs...>", about: `NAME=VALUE for its environment; \${secret:NAME} is a stored secret` },
-    { flags: "--header <pairs...>", about: `'NAME: VALUE' for an address; \${secret:NAME} is a stored secret` },
+    { flags: "--image <image>", about: "container image to run the command in" },
+    {
+      flags: "--env <pairs...>",
+      about: `environment variables of the command, as NAME=VALUE; \${secret:NAME} is a stored secret`,
+    },
+    {
+      flags: "--header <pairs...>",
+      about: `headers of requests to the address, as 'NAME: VALUE'; \${secret:NAME} is a stored secret`,
+    },
     { flags: "--sse", about: "the address speaks the older SSE transport" },
-    { flags: "--network <network>", about: "network of its container", choices: ["none", "bridge"] },
-    { flags: "--grant <agents>", about: "agents that may use it, separated by commas; all for every agent" },
-    { flags: "--timeout <ms>", about: "of one call, milliseconds" },
-    { flags: "--elicitation <how>", about: "forms that it asks for during a call", choices: ["off", "defaults"] },
-    { flags: "--oauth-client <id>", about: "client id registered by hand for its login" },
-    { flags: "--oauth-secret <secret>", about: `secret of that client; \${secret:NAME} is a stored secret` },
-    { flags: "--oauth-issuer <address>", about: "authorization server that knows that client" },
-    { flags: "--disabled", about: "do not start it yet" },
+    { flags: "--network <network>", about: "network of the container", choices: ["none", "bridge"] },
+    {
+      flags: "--grant <agents>",
+      about: "ids of agents that may use the server, separated by commas, or all for every agent",
+    },
+    { flags: "--timeout <ms>", about: "time limit of one call, in milliseconds" },
+    {
+      flags: "--elicitation <how>",
+      about: "what to do when the server asks for a form during a call: refuse, or fill in the form's defaults",
+      choices: ["off", "defaults"],
+    },
+    { flags: "--oauth-client <id>", about: "client id that you registered for the log-in to this server" },
+    { flags: "--oauth-secret <secret>", about: `secret of the client; \${secret:NAME} is a stored secret` },
+    { flags: "--oauth-issuer <address>", about: "address of the authorization server that knows the client" },
+    { flags: "--disabled", about: "register the server switched off" },
   ],
   async run({ client, path, args: [id = "", ...what], flags }) {
     const isAddress = /^https?:\/\//.test(what[0] ?? "");
@@ -107,10 +123,10 @@ const agentIds = (words: readonly string[]): string[] =>
 
 const importVerb = actOnList(
   "import",
-  "take tool servers from a file (mcpServers, or a registry's server.json); starts none",
+  "register the tool servers in a file (mcpServers, or a registry's server.json); starts none",
   {
-    args: [{ name: "<file>", about: "the file; - for standard input" }],
-    options: [{ flags: "--image <image>", about: "container image of those that run a command" }],
+    args: [{ name: "<file>", about: "JSON file with the tool servers; - for standard input" }],
+    options: [{ flags: "--image <image>", about: "container image for the tool servers that run a command" }],
     async run({ client, path, args: [file], flags }) {
       let config: unknown;
       try {
@@ -127,9 +143,14 @@ const importVerb = actOnList(
   },
 );
 
-const proposed = actOnList("proposed", "servers that a project's repository names in .mcp.json; named ones are taken", {
-  args: [{ name: "[server...]", about: "names in the file: they are registered, switched off" }],
-  options: [PROJECT, { flags: "--image <image>", about: "container image of those that run a command" }],
+const proposed = actOnList("proposed", "list or register the tool servers in a project's .mcp.json", {
+  args: [
+    {
+      name: "[server...]",
+      about: "names of the servers to register, as in .mcp.json; they are registered switched off",
+    },
+  ],
+  options: [PROJECT, { flags: "--image <image>", about: "container image for the tool servers that run a command" }],
   async run({ client, args: names, flags }) {
     const project = await projectHere(client, flags);
     const address = `/v1/projects/${project["id"]}/tool-servers` as const;
@@ -161,8 +182,10 @@ function importedText(read: AnswerOf<"POST", `${List}/import`>): Answer {
   return { json: read, text: text.length > 0 ? text : "There are no servers in it." };
 }
 
-const approve = actOnOne("approve", "approve tools that are new or changed; all that wait if none is named", {
-  args: [{ name: "[tool...]", about: "names as the server has them" }],
+const approve = actOnOne("approve", "approve new and changed tools of a tool server", {
+  args: [
+    { name: "[tool...]", about: "names of the tools, as the server gives them (default: all that wait for approval)" },
+  ],
   async run({ client, path, args }) {
     const now = await client.call("GET", path);
     const named = args.length > 0 ? args : waiting(now).map(({ name }) => name);
@@ -181,12 +204,12 @@ async function changeAgents({ client, path }: One, next: (now: string[]) => stri
   return answer(await client.call("PUT", path, { agents: next(agents) }));
 }
 
-const grant = actOnOne("grant", "let agents use its tools", {
+const grant = actOnOne("grant", "let agents use the tools of a tool server", {
   args: [AGENTS],
   run: (call) => changeAgents(call, (now) => [...new Set([...now, ...agentIds(call.args)])]),
 });
 
-const revoke = actOnOne("revoke", "take its tools from agents", {
+const revoke = actOnOne("revoke", "take the tools of a tool server away from agents", {
   args: [AGENTS],
   run: (call) => changeAgents(call, (now) => now.filter((agent) => !agentIds(call.args).includes(agent))),
 });
@@ -197,9 +220,9 @@ const restart = actOnOne("restart", "start a tool server again", async ({ client
 
 const authorize = actOnOne(
   "authorize",
-  "log in to a tool server that asks for it: prints an address to open in a browser",
+  "log in to a tool server that asks for it; prints an address to open in a browser",
   {
-    options: [{ flags: "--forget", about: "forget the tokens of its authorization server" }],
+    options: [{ flags: "--forget", about: "delete the stored tokens of the authorization server instead" }],
     async run({ client, path, flags }) {
       if (flags["forget"]) {
         await client.call("DELETE", `${path}/authorization`);
@@ -211,10 +234,10 @@ const authorize = actOnOne(
   },
 );
 
-const logs = actOnOne("logs", "what a tool server prints, and what happened to it", {
+const logs = actOnOne("logs", "show the log of a tool server: what it prints, and what happened to it", {
   options: [
-    { flags: "--tail <n>", about: "last lines to begin with", default: "100" },
-    { flags: "--follow", about: "continue until Ctrl-C" },
+    { flags: "--tail <n>", about: "number of last lines to begin with", default: "100" },
+    { flags: "--follow", about: "print new lines until Ctrl-C" },
   ],
   async run({ client, item, flags }) {
     const stop = stopAtInterrupt();
@@ -240,7 +263,7 @@ const logText = (line: SkepEvent): string =>
 export const toolServers: Resource<List> = {
   name: "mcp",
   one: "server",
-  about: "tool servers that agents use",
+  about: "list the tool servers that agents use, or show one",
   path: "/v1/mcp",
   idOf: ({ id }) => id,
   namesOf: ({ name }) => [name],
@@ -275,6 +298,9 @@ export const toolServers: Resource<List> = {
     restart,
     authorize,
     logs,
-    deleteVerb("delete a tool server and what it kept", ({ id }: Item) => `tool server ${id}, with what it kept`),
+    deleteVerb(
+      "delete a tool server and the data that it stored",
+      ({ id }: Item) => `tool server ${id}, with what it kept`,
+    ),
   ],
 };

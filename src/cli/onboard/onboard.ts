@@ -27,7 +27,7 @@ const SHOWN = 50;
 const onboardings: Resource<List> = {
   name: "onboard",
   one: "session",
-  about: "answer four interviewers about what you want to build; they make a project with a vision and tasks",
+  about: "tell four interviewers what you want to build; they create a project with a vision and tasks",
   path: "/v1/onboarding/sessions",
   idOf: ({ id }) => id,
   namesOf: ({ title }) => (title ? [title] : []),
@@ -41,12 +41,12 @@ const onboardings: Resource<List> = {
   ],
   empty: "No onboarding sessions. Begin one with: skep onboard",
   verbs: [
-    listVerb("list your sessions, newest first", SHOWN, () => onboardings),
+    listVerb("list your onboarding sessions, newest first", SHOWN, () => onboardings),
     actOnOne("show", "show what a session has found out so far", async ({ item }) => ({
       json: item,
       text: linesOf(item),
     })),
-    actOnOne("abandon", "abandon a session; what was said stays readable", async ({ client, path, item }) => {
+    actOnOne("abandon", "abandon a session; its messages stay readable", async ({ client, path, item }) => {
       await client.call("DELETE", path);
       return { json: { abandoned: item["id"] }, text: `${item["id"]} abandoned` };
     }),
@@ -66,15 +66,15 @@ const linesOf = ({ id, status, phase, title, project_id, context }: Item): strin
 ];
 
 const OPTIONS = [
-  { flags: "--continue", about: "continue the latest session that is active" },
-  { flags: "--say <text>", about: "what you want to build, to begin with" },
-  { flags: "--model <model>", about: "provider/model, for all interviewers" },
+  { flags: "--continue", about: "continue your latest active session" },
+  { flags: "--say <text>", about: "first answer: what you want to build" },
+  { flags: "--model <model>", about: "model for all interviewers, as provider/model" },
 ];
 
 export function onboardCommand(program: Command, exit: Exit): void {
   const command = withServer(program.command(onboardings.name))
     .description(onboardings.about)
-    .argument("[session]", "continue this one: its id, how it began, or a part of these");
+    .argument("[session]", "session to continue: its id or the words that it began with; a unique beginning is enough");
   for (const option of OPTIONS) command.addOption(optionOf(option));
   command.action(async (word: string | undefined, flags: Flags) => {
     const client = await connect(flags);

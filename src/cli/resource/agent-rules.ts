@@ -13,33 +13,29 @@ const { actOnOne } = verbMakers<List>();
 const ACTIONS = ["add", "change", "move", "remove"] as const;
 
 const RULE: readonly OptionSpec[] = [
-  { flags: "--allow <tools>", about: "tools or kinds of tools that may be used, with commas" },
-  { flags: "--ask <tools>", about: "those that a person is asked about" },
-  { flags: "--deny <tools>", about: "those that may not be used" },
-  { flags: "--path <patterns...>", about: "only for these files: .github/**" },
-  { flags: "--matches <patterns...>", about: 'only for these commands or addresses: "git push*"' },
+  { flags: "--allow <tools>", about: "tools, or kinds of tools, that the agent may use, separated by commas" },
+  { flags: "--ask <tools>", about: "tools, or kinds of tools, that a person is asked about, separated by commas" },
+  { flags: "--deny <tools>", about: "tools, or kinds of tools, that the agent may not use, separated by commas" },
+  { flags: "--path <patterns...>", about: "the rule applies only to these files, e.g. .github/**" },
+  { flags: "--matches <patterns...>", about: 'the rule applies only to these commands or addresses, e.g. "git push*"' },
 ];
 
 export const RULE_VERBS: readonly Verb<Item, List>[] = [
-  actOnOne(
-    "rules",
-    "show an agent's permission rules, the first that matches decides; add, change, move or remove one",
-    {
-      args: [
-        { name: "[action]", about: "what to do with them", choices: ACTIONS },
-        { name: "[number]", about: "which rule, from 1; of add: its place, else the last" },
-        { name: "[place]", about: "of move: where it goes" },
-      ],
-      options: RULE,
-      run: rules,
-    },
-  ),
-  actOnOne("try", "say what an agent's rules decide about a call, without making it", {
-    args: [{ name: "<tool>", about: "name of a tool" }],
+  actOnOne("rules", "show, add, change, move or remove permission rules of an agent; the first that matches decides", {
+    args: [
+      { name: "[action]", about: "what to do (default: show the rules)", choices: ACTIONS },
+      { name: "[number]", about: "number of the rule, from 1; with add, its place (default: the last)" },
+      { name: "[place]", about: "with move, the new number of the rule" },
+    ],
+    options: RULE,
+    run: rules,
+  }),
+  actOnOne("try", "show what an agent's rules decide about a tool call, without making the call", {
+    args: [{ name: "<tool>", about: "name of the tool" }],
     options: [
-      { flags: "--path <path>", about: "file or folder that it names" },
-      { flags: "--command <line>", about: "command line, of bash" },
-      { flags: "--address <url>", about: "page, of fetch_url" },
+      { flags: "--path <path>", about: "file or folder that the call names" },
+      { flags: "--command <line>", about: "command line, for the tool bash" },
+      { flags: "--address <url>", about: "address of the page, for the tool fetch_url" },
     ],
     async run({ client, path, args: [tool = ""], flags }) {
       const { path: file, command, address } = flags;

@@ -20,7 +20,7 @@ const stateOf = ({ enabled, problems, status }: Item): string =>
 export const agents: Resource<List> = {
   name: "agents",
   one: "agent",
-  about: "agents: who does the work",
+  about: "list the agents, or show one",
   path: "/v1/agents",
   idOf: ({ id }) => id,
   columns: [
@@ -39,17 +39,18 @@ export const agents: Resource<List> = {
   show: async (agent) => linesOf(agent),
   verbs: [
     actOnList("add", "create an agent", {
-      args: [{ name: "<id>", about: "small letters, digits and hyphens" }],
+      args: [{ name: "<id>", about: "id of the new agent: lower-case letters, digits and hyphens" }],
       options: [
-        { flags: "--prompt <file>", about: "its instructions; - for standard input", default: "-" },
-        { flags: "--name <text>", about: "name to show" },
-        { flags: "--description <text>", about: "what it is for" },
-        { flags: "--model <provider/model>", about: "model it uses" },
-        { flags: "--harness <name>", about: `external agent that drives it: ${HARNESS_NAMES.join(", ")}` },
+        { flags: "--prompt <file>", about: "file with the agent's instructions; - for standard input", default: "-" },
+        { flags: "--name <text>", about: "display name" },
+        { flags: "--description <text>", about: "what the agent is for" },
+        { flags: "--model <provider/model>", about: "model that the agent uses" },
+        { flags: "--harness <name>", about: `external agent that drives the agent: ${HARNESS_NAMES.join(", ")}` },
         {
           flags: "--credentials <whose>",
           choices: ["gateway", "own"],
-          about: "whom that external agent asks: Skep's gateway, or its vendor with the log-in of whoever starts it",
+          about:
+            "where the external agent's model calls go: Skep's gateway, or its vendor with the starting user's log-in",
         },
       ],
       async run({ client, path, args: [id = ""], flags }) {
@@ -59,7 +60,7 @@ export const agents: Resource<List> = {
         return { json: agent, text: linesOf(agent) };
       },
     }),
-    actOnOne("set", "change an agent: model=ollama/qwen3 max_turns=40 tools=read_file,bash; null resets a field", {
+    actOnOne("set", "change an agent, e.g. model=ollama/qwen3 max_turns=40 tools=read_file,bash; null resets a field", {
       args: [{ name: "<field=value...>", about: "fields as `skep agents AGENT` shows them" }],
       run: (call) => configure(call, readPairs(call.args)),
     }),
@@ -67,13 +68,17 @@ export const agents: Resource<List> = {
     switchVerb("disable", "keep an agent from working", false),
     actOnOne("tool", "show an agent's tools, or switch one on or off", {
       args: [
-        { name: "[tool]", about: "name of a tool" },
-        { name: "[state]", about: "default: as its file says", choices: ["on", "off", "default"] },
+        { name: "[tool]", about: "name of the tool" },
+        {
+          name: "[state]",
+          about: "whether the agent may use the tool; default: as the agent's file says",
+          choices: ["on", "off", "default"],
+        },
       ],
       run: tool,
     }),
-    actOnOne("allow", "add a host to what an agent's programs may reach of the network", {
-      args: [{ name: "<host>", about: "host, or host:port; port 443 when none is named" }],
+    actOnOne("allow", "add a network host that an agent's programs may reach", {
+      args: [{ name: "<host>", about: "host, or host:port (default port: 443)" }],
       async run({ client, path, args: [given = ""] }) {
         const [, host = given, port = "443"] = /^(.*?)(?::(\d+))?$/.exec(given) ?? [];
         const agent = await client.call("POST", `${path}/allowed-hosts`, { host, port: Number(port) });

@@ -12,23 +12,23 @@ type One = Call<Item, `${List}/${string}`>;
 const { actOnOne } = verbMakers<List>();
 
 const LASTS = ["once", "work", "agent"] as const;
-const COMMENT: OptionSpec = { flags: "--comment <text>", about: "what the agent or the next steps read" };
+const COMMENT: OptionSpec = { flags: "--comment <text>", about: "comment that the agent or the next steps read" };
 
 export const approvals: Resource<List, Item, Item> = {
   name: "approvals",
   one: "approval",
-  about: "what waits for a person: steps of runs, and calls that an agent's rules ask about",
+  about: "list what waits for a person, or show one: steps of runs, and tool calls that rules ask about",
   path: "/v1/approvals",
   idOf: ({ id }) => id,
   single: false,
   filters: [
     {
       flags: "--state <state>",
-      about: "waiting (the default) or answered",
+      about: "only approvals in this state (default: waiting)",
       choices: ["waiting", "answered"],
       query: "state",
     },
-    { flags: "--kind <kind>", about: "of one kind", choices: ["step", "permission"], query: "kind" },
+    { flags: "--kind <kind>", about: "only approvals of this kind", choices: ["step", "permission"], query: "kind" },
   ],
   columns: [
     { head: "ID", of: ({ id }) => id },
@@ -41,11 +41,11 @@ export const approvals: Resource<List, Item, Item> = {
   empty: "Nothing waits for you.",
   show: async (item) => linesOf(item),
   verbs: [
-    actOnOne("allow", "say yes; the work continues", {
+    actOnOne("allow", "approve; the work continues", {
       options: [
         {
           flags: "--for <what>",
-          about: "of a permission: this call, this run or chat, or the agent in all its work",
+          about: "for a permission, what it covers: this call, this run or chat, or all work of the agent",
           choices: ["once", "work", "agent"],
           default: "once",
         },
@@ -53,7 +53,7 @@ export const approvals: Resource<List, Item, Item> = {
       ],
       run: (call) => answer(call, true),
     }),
-    actOnOne("deny", "say no; the agent is told", {
+    actOnOne("deny", "reject; the agent is told", {
       options: [COMMENT],
       run: (call) => answer(call, false),
     }),
@@ -108,13 +108,13 @@ type Answers = "/v1/permissions/answers";
 export const permissions: Resource<Answers> = {
   name: "permissions",
   one: "remembered answer",
-  about: "what was allowed for a run, a chat or an agent",
+  about: "list the permissions that were given for a run, a chat or an agent, or show one",
   path: "/v1/permissions/answers",
   idOf: ({ id }) => id,
   single: false,
   filters: [
-    { flags: "--agent <agent>", about: "of this agent", query: "agent_id" },
-    { flags: "--run <run>", about: "of this run", query: "run_id" },
+    { flags: "--agent <agent>", about: "only permissions of this agent", query: "agent_id" },
+    { flags: "--run <run>", about: "only permissions of this run", query: "run_id" },
   ],
   columns: [
     { head: "ID", of: ({ id }) => id },
@@ -129,7 +129,7 @@ export const permissions: Resource<Answers> = {
   ],
   empty: "No answer is remembered. Remember one: skep approvals allow ID --for work",
   verbs: [
-    verbMakers<Answers>().actOnOne("revoke", "take an answer back: the rule asks again", {
+    verbMakers<Answers>().actOnOne("revoke", "take a permission back; the rule asks a person again", {
       options: [YES],
       async run({ client, item, path, flags }) {
         await assertMeant(`Have ${item.agent_id} ask again for: ${item.rule}?`, flags);

@@ -18,7 +18,7 @@ const { actOnOne } = verbMakers<List>();
 export const changes: Resource<List> = {
   name: "changes",
   one: "changes",
-  about: "list what works on branches of projects, or show one",
+  about: "list the runs, chats and other work with branches in projects, or show one",
   path: "/v1/changes",
   idOf: ({ work_id }) => work_id,
   columns: [
@@ -29,7 +29,7 @@ export const changes: Resource<List> = {
     { head: "AGENT", of: ({ agent_id }) => agent_id, optional: true },
     { head: "TITLE", of: ({ title }) => title, shrinks: true },
   ],
-  filters: [{ flags: "--project <id>", about: "of the project with this id", query: "project_id" }],
+  filters: [{ flags: "--project <id>", about: "only work in the project with this id", query: "project_id" }],
   absent: (word) => `There is no run, chat, swarm, spawned execution or tick ${word} that works on a branch.`,
   empty: "Nothing works on a branch of a project yet. Try: skep chat --project PROJECT",
   verbs: [],
@@ -41,34 +41,34 @@ type Merge = Exclude<AnswerOf<"POST", `${One["path"]}/merge`>, { state: unknown 
 /** Verbs of changes that are also top-level commands. */
 export const CHANGES_VERBS: readonly Verb<Item, List>[] = [
   actOnOne("diff", "show what a run, a chat or other work on a branch changed, as a patch", {
-    options: [{ flags: "--stat", about: "only the files, with counts of lines" }],
+    options: [{ flags: "--stat", about: "list only the changed files, with their numbers of added and removed lines" }],
     run: diff,
   }),
-  actOnOne("merge", "take the work of a run, a chat or another branch into a branch, or show what is in conflict", {
+  actOnOne("merge", "merge the work of a run, a chat or other work into a branch, or show the conflicts", {
     options: [
-      { flags: "--strategy <way>", about: "how", choices: MERGE_STRATEGIES, default: "merge" },
-      { flags: "--into <branch>", about: "branch that takes it (default: the project's)" },
-      { flags: "--message <text>", about: "message of the commit" },
-      { flags: "--push", about: "push the branch to the repository afterwards" },
-      { flags: "--task", about: "in conflict: make a task for solving it" },
+      { flags: "--strategy <way>", about: "how to merge", choices: MERGE_STRATEGIES, default: "merge" },
+      { flags: "--into <branch>", about: "branch to merge into (default: the project's branch)" },
+      { flags: "--message <text>", about: "commit message" },
+      { flags: "--push", about: "push the branch to the project's repository afterwards" },
+      { flags: "--task", about: "when there are conflicts, create a task to solve them" },
     ],
     run: merge,
   }),
-  actOnOne("comment", "comment on a changed line; without a place, list the comments", {
+  actOnOne("comment", "comment on a changed file or line; without a place, list the comments", {
     args: [
-      { name: "[place]", about: "file, or file:line" },
-      { name: "[text]", about: "what is to be done there" },
+      { name: "[place]", about: "changed file, or file:line" },
+      { name: "[text]", about: "text of the comment: what to do there" },
     ],
     options: [
-      { flags: "--old", about: "the line number is that before the change" },
-      { flags: "--delete <id>", about: "delete this comment" },
+      { flags: "--old", about: "take the line number from the file before the change" },
+      { flags: "--delete <id>", about: "delete the comment with this id" },
     ],
     run: comment,
   }),
-  actOnOne("send-back", "have the agents work again, with the open comments as guidance", {
+  actOnOne("send-back", "let the agents work again, with the open comments as guidance", {
     options: [
-      { flags: "--from <step>", about: "of a run: continue from this step (default: every step again)" },
-      { flags: "--message <text>", about: "guidance put before the comments" },
+      { flags: "--from <step>", about: "for a run, step to continue from (default: every step runs again)" },
+      { flags: "--message <text>", about: "guidance to put before the comments" },
     ],
     run: sendBack,
   }),

@@ -12,7 +12,7 @@ const { actOnOne } = verbMakers<List>();
 export const chats: Resource<List> = {
   name: "chats",
   one: "chat",
-  about: "your chats: list, end, delete them",
+  about: "list your chats, or show one",
   path: "/v1/chat/sessions",
   idOf: ({ id }) => id,
   columns: [
@@ -27,19 +27,19 @@ export const chats: Resource<List> = {
   filters: [
     {
       flags: "--status <status>",
-      about: "open ones unless given",
+      about: "only chats with this status (default: active)",
       query: "status",
       choices: ["active", "ended", "all"],
     },
-    { flags: "--agent <agent>", about: "with this agent", query: "agent_id" },
+    { flags: "--agent <agent>", about: "only chats with this agent", query: "agent_id" },
   ],
   empty: "No open chats. Begin one: skep chat. Ended ones: skep chats --status ended",
   verbs: [
-    actOnOne("end", "end a chat; what was said stays", async ({ client, item, path }) => {
+    actOnOne("end", "end a chat; its messages stay", async ({ client, item, path }) => {
       await client.ask("DELETE", path);
       return { json: { ended: true, id: item.id }, text: `ended ${item.id}` };
     }),
-    actOnOne("delete", "delete a chat with its files and all that was said", {
+    actOnOne("delete", "delete a chat with its files and its messages", {
       options: DELETE_OPTIONS,
       run: ({ client, item, flags }) =>
         deleteHistory(client, { kind: "sessions", id: item.id, what: `chat ${item.title ?? item.id}`, flags }),

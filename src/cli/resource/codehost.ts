@@ -15,27 +15,41 @@ const { actOnList, actOnOne } = verbMakers<List>();
 
 const EVENTS = ["issue_opened", "issue_labeled", "issue_comment", "pull_request_opened", "pull_request_labeled"];
 const RULE_OPTIONS: OptionSpec[] = [
-  { flags: "--label <name>", about: "only with this label" },
-  { flags: "--command <word>", about: "word that the comment begins with, e.g. /skep" },
-  { flags: "--pipeline <id>", about: "pipeline that runs" },
-  { flags: "--permission <level>", about: "least that the actor may do there", choices: ["read", "write", "admin"] },
-  { flags: "--bots <logins>", about: "bots that count as actors, separated by commas" },
-  { flags: "--pull-request <yes>", about: "open a pull request when it succeeds", choices: ["yes", "no"] },
+  { flags: "--label <name>", about: "only when the issue or pull request has this label" },
+  { flags: "--command <word>", about: "word that a comment must begin with, e.g. /skep" },
+  { flags: "--pipeline <id>", about: "id of the pipeline to run" },
+  {
+    flags: "--permission <level>",
+    about: "permission that the actor must at least have in the repository",
+    choices: ["read", "write", "admin"],
+  },
+  { flags: "--bots <logins>", about: "logins of bots that may also start runs, separated by commas" },
+  {
+    flags: "--pull-request <yes>",
+    about: "whether to open a pull request when the run succeeds",
+    choices: ["yes", "no"],
+  },
 ];
 const CONNECT_OPTIONS: OptionSpec[] = [
-  { flags: "--kind <kind>", about: "Forgejo counts as gitea", choices: ["github", "gitea"] },
-  { flags: "--host-url <url>", about: "GitHub's API, or the site of a Gitea or Forgejo" },
-  { flags: "--app-id <id>", about: "of a GitHub App" },
-  { flags: "--app-key <file>", about: "file with the App's private key" },
+  { flags: "--kind <kind>", about: "kind of code host; use gitea for Forgejo", choices: ["github", "gitea"] },
+  { flags: "--host-url <url>", about: "address of GitHub's API, or of the Gitea or Forgejo site" },
+  { flags: "--app-id <id>", about: "id of the GitHub App" },
+  { flags: "--app-key <file>", about: "file with the private key of the GitHub App" },
   { flags: "--token-env <name>", about: "take the access token from this environment variable" },
   { flags: "--webhook-secret-env <name>", about: "take the webhook secret from this environment variable" },
 ];
-const LIMIT: OptionSpec = { flags: "--limit <n>", about: "how many" };
+/** How many items are listed unless --limit says otherwise. */
+const REPOS = 100;
+const DELIVERIES = 30;
+const limitOf = (most: number): OptionSpec => ({
+  flags: "--limit <n>",
+  about: `highest number of items to list (default: ${most})`,
+});
 
 export const codehost: Resource<List> = {
   name: "codehost",
   one: "rule",
-  about: "GitHub, Gitea or Forgejo: the connection, and the rules that start runs",
+  about: "list the rules by which GitHub, Gitea or Forgejo starts runs, or show one; connect a code host",
   path: "/v1/codehost/rules",
   idOf: ({ id }) => id,
   namesOf: ({ name }) => [name],
@@ -51,24 +65,24 @@ export const codehost: Resource<List> = {
   empty:
     "No rules. Add one: skep codehost add NAME --project PROJECT --event issue_labeled --label LABEL --pipeline ID",
   verbs: [
-    actOnList("status", "the state of the connection", status),
-    actOnList("repos", "repositories that it reaches", { options: [LIMIT], run: repos }),
-    actOnList("deliveries", "what the host sent, and the result", {
-      options: [LIMIT],
+    actOnList("status", "show the state of the connection to the code host", status),
+    actOnList("repos", "list the repositories that the connection reaches", { options: [limitOf(REPOS)], run: repos }),
+    actOnList("deliveries", "list the events that the code host sent, and what came of each", {
+      options: [limitOf(DELIVERIES)],
       run: deliveries,
     }),
-    actOnList("retry", "act again on a delivery that failed", {
-      args: [{ name: "<delivery>", about: "its id" }],
+    actOnList("retry", "process a failed delivery again", {
+      args: [{ name: "<delivery>", about: "id of the delivery" }],
       async run({ client, args: [id] }) {
         const delivery = await client.call("POST", `/v1/codehost/deliveries/${encodeURIComponent(id!)}/retry`);
         return { json: delivery, text: `${delivery["event"]} is acted on again` };
       },
     }),
-    actOnList("connect", "connect a code host; what is left out stays as it is", {
+    actOnList("connect", "connect to a code host; options that you leave out keep their values", {
       options: CONNECT_OPTIONS,
       run: connect,
     }),
-    actOnList("disconnect", "forget the stored connection; CODEHOST_… of the environment counts again", {
+    actOnList("disconnect", "delete the stored connection; the CODEHOST_… environment variables apply again", {
       options: [YES],
       async run({ client, flags }) {
         await assertMeant("Forget the connection with its secrets?", flags);
@@ -76,11 +90,11 @@ export const codehost: Resource<List> = {
         return { json: { deleted: true }, text: "the stored connection is forgotten" };
       },
     }),
-    actOnList("add", "let something on the code host start runs", {
-      args: [{ name: "<name>", about: "what to call the rule" }],
+    actOnList("add", "add a rule by which events on the code host start runs", {
+      args: [{ name: "<name>", about: "name of the rule" }],
       options: [
-        { flags: "--project <project>", about: "project of the repository" },
-        { flags: "--event <event>", about: "what starts a run", choices: EVENTS },
+        { flags: "--project <project>", about: "project whose repository the rule is for" },
+        { flags: "--event <event>", about: "event that starts a run", choices: EVENTS },
         ...RULE_OPTIONS,
       ],
       async run({ client, path, args: [name = ""], flags }) {
@@ -93,15 +107,15 @@ export const codehost: Resource<List> = {
       },
     }),
     editVerb("update", "change a rule", {
-      options: [{ flags: "--event <event>", about: "what starts a run", choices: EVENTS }, ...RULE_OPTIONS],
+      options: [{ flags: "--event <event>", about: "event that starts a run", choices: EVENTS }, ...RULE_OPTIONS],
       fieldsOf: ({ flags }) => ruleFrom(flags),
       linesOf,
     }),
-    actOnOne("try", "ask whether a rule would start a run at an issue or pull request; nothing is started", {
-      args: [{ name: "<number>", about: "of the issue or pull request" }],
+    actOnOne("try", "show whether a rule would start a run for an issue or pull request; starts nothing", {
+      args: [{ name: "<number>", about: "number of the issue or pull request" }],
       options: [
-        { flags: "--actor <login>", about: "who would do it; its author unless given" },
-        { flags: "--comment <text>", about: "what the comment would say" },
+        { flags: "--actor <login>", about: "login of the person who would cause the event (default: the author)" },
+        { flags: "--comment <text>", about: "text of the comment" },
       ],
       async run({ client, path, args: [number], flags }) {
         const body = { number: Number(number), ...bodyOf(flags, { actor: "actor", comment: "comment" }) };
@@ -139,7 +153,7 @@ function runVerb<At extends "push" | "pull-request">(
   textOf: (answer: AnswerOf<"POST", `/v1/runs/${string}/${At}`>) => string,
 ): Verb<Item, List> {
   return actOnList(name, about, {
-    args: [{ name: "<run>", about: "its id" }],
+    args: [{ name: "<run>", about: "id of the run" }],
     async run({ client, args: [id] }) {
       const answer = await client.ask<AnswerOf<"POST", `/v1/runs/${string}/${At}`>>(
         "POST",
@@ -189,7 +203,7 @@ async function status({ client }: Call) {
 }
 
 async function repos({ client, flags }: Call) {
-  const { items } = await client.call("GET", `/v1/codehost/repos?limit=${flags["limit"] ?? 100}`);
+  const { items } = await client.call("GET", `/v1/codehost/repos?limit=${flags["limit"] ?? REPOS}`);
   const text = tableLines(
     [
       { head: "REPOSITORY", of: (one) => one["full_name"] },
@@ -203,7 +217,7 @@ async function repos({ client, flags }: Call) {
 }
 
 async function deliveries({ client, flags }: Call) {
-  const { items } = await client.call("GET", `/v1/codehost/deliveries?limit=${flags["limit"] ?? 30}`);
+  const { items } = await client.call("GET", `/v1/codehost/deliveries?limit=${flags["limit"] ?? DELIVERIES}`);
   const text = tableLines(
     [
       { head: "RECEIVED", of: (one) => timeText(one["received_at"]) },

@@ -16,8 +16,8 @@ export function resourceCommands(program: Command, resource: AnyResource, exit: 
   const { name, one, about, filters = [], verbs } = resource;
   const command = withServer(program.command(name))
     .description(about)
-    .argument(`[${one}]`, `show this one: its id or name, or a part that only it begins or ends with`)
-    .option("--limit <n>", "how many to list", String(DEFAULT_COUNT));
+    .argument(`[${one}]`, `id or name of the ${one} to show; a unique beginning of it, or end of an id, is enough`)
+    .option("--limit <n>", "highest number of items to list", String(DEFAULT_COUNT));
   for (const option of [...filters, ...(resource.options ?? []), ...placeOf(resource)])
     command.addOption(optionOf(option));
   command.action(async (word: string | undefined, flags: Flags) => {
@@ -45,7 +45,7 @@ function argumentOf({ name, about, choices }: ArgumentSpec): Argument {
 /** Adds a verb of a resource, below the resource's command or as a top-level command. */
 export function verbCommand(parent: Command, resource: AnyResource, verb: Verb<object>, exit: Exit): void {
   const command = withServer(parent.command(verb.name)).description(verb.about);
-  if (verb.on === "one") command.argument(`<${resource.one}>`);
+  if (verb.on === "one") command.argument(`<${resource.one}>`, `id or name of the ${resource.one}`);
   for (const argument of verb.args ?? []) command.addArgument(argumentOf(argument));
   for (const option of [...(verb.options ?? []), ...placeOf(resource)]) command.addOption(optionOf(option));
   command.action(async (...given: unknown[]) => {

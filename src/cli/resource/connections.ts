@@ -10,8 +10,14 @@ type Connection = RowOf<`/v1/runs/${string}/connections`>;
 /** How many of the newest connections are read. */
 const MOST = 2_000;
 
-export const connectionsVerb = actOnOne("connections", "what the programs of a run's agents reached, or were refused", {
-  options: [{ flags: "--verdict <verdict>", about: "only these", choices: ["allowed", "denied", "failed"] }],
+export const connectionsVerb = actOnOne("connections", "list a run's network connections: allowed, denied, failed", {
+  options: [
+    {
+      flags: "--verdict <verdict>",
+      about: "only connections with this verdict",
+      choices: ["allowed", "denied", "failed"],
+    },
+  ],
   async run({ client, path, flags }) {
     const query = queryOf({ verdict: flags["verdict"] });
     const { items } = await listItems(client, `${path}/connections`, MOST, query);

@@ -10,12 +10,12 @@ type Item = RowOf<List>;
 const { actOnList, actOnOne } = verbMakers<List>();
 
 const PATH = "/v1/browser/cookies";
-const AGENTS = { name: "<agent...>", about: "ids of agents" };
+const AGENTS = { name: "<agent...>", about: "ids of the agents" };
 
 export const cookies: Resource<List> = {
   name: "cookies",
   one: "cookie-set",
-  about: "browser cookies of yours that agents get while they work for you",
+  about: "list your sets of browser cookies, which agents get while they work for you; or show one",
   path: PATH,
   idOf: ({ id }) => id,
   namesOf: ({ name }) => [name],
@@ -32,26 +32,26 @@ export const cookies: Resource<List> = {
   ],
   empty: "No cookies yet. Add those of a browser: skep cookies add cookies.txt",
   verbs: [
-    actOnList("add", "store the cookies of a Netscape cookie file", {
-      args: [{ name: "<file>", about: "as a browser's export writes it" }],
+    actOnList("add", "store the cookies of a Netscape cookie file as a set", {
+      args: [{ name: "<file>", about: "Netscape cookie file, as a browser's export writes it" }],
       options: [
-        { flags: "--name <text>", about: "what to call the set; the file's name" },
-        { flags: "--grant <agents>", about: "grant it to these agents, separated by commas" },
+        { flags: "--name <text>", about: "name of the set (default: the file's name without .txt)" },
+        { flags: "--grant <agents>", about: "ids of agents to grant the set to, separated by commas" },
       ],
       run: add,
     }),
-    actOnOne("grant", "let agents have a set", {
+    actOnOne("grant", "grant a set of cookies to agents", {
       args: [AGENTS],
       run: (call) => grant(call, call.item, call.args),
     }),
-    actOnOne("revoke", "take a set from agents; those that are working keep it until they end", {
+    actOnOne("revoke", "take a set of cookies away from agents; work that is running keeps it until it ends", {
       args: [AGENTS],
       async run({ client, item, args }) {
         for (const agent of args) await client.call("DELETE", placeOf(agent, item));
         return { json: { revoked: args }, text: `${item["name"]}: taken from ${args.join(", ")}` };
       },
     }),
-    deleteVerb("delete a set and its grants", (item: Item) => `cookies ${item["name"]}`),
+    deleteVerb("delete a set of cookies and its grants", (item: Item) => `cookies ${item["name"]}`),
   ],
 };
 

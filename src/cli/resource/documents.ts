@@ -14,13 +14,13 @@ type Item = RowOf<List>;
 const { actOnList, actOnOne } = verbMakers<List>();
 
 const LOOK_MS = 300;
-const PROJECT: OptionSpec = { flags: "--project <project>", about: "its id or name" };
-const TITLE: OptionSpec = { flags: "--title <text>", about: "instead of what the file says" };
+const PROJECT: OptionSpec = { flags: "--project <project>", about: "id or name of the project" };
+const TITLE: OptionSpec = { flags: "--title <text>", about: "title of the document (default: the one in the file)" };
 
 export const documents: Resource<List> = {
   name: "documents",
   one: "document",
-  about: "PDF, DOCX, HTML, Markdown and text for agents to read; transcripts of meetings",
+  about: "list the documents and meeting transcripts that agents can read, or show one",
   path: "/v1/documents",
   idOf: ({ id }) => id,
   namesOf: ({ title }) => [title],
@@ -36,9 +36,13 @@ export const documents: Resource<List> = {
   ],
   empty: "No documents yet. Add one: skep documents add FILE",
   verbs: [
-    actOnList("add", "upload files and wait until they are read", {
-      args: [{ name: "<file...>", about: "PDF, DOCX, HTML, Markdown or text" }],
-      options: [TITLE, PROJECT, { flags: "--no-wait", about: "do not wait until they are read" }],
+    actOnList("add", "upload documents and wait until the server has read them", {
+      args: [{ name: "<file...>", about: "file to upload: PDF, DOCX, HTML, Markdown or text" }],
+      options: [
+        TITLE,
+        PROJECT,
+        { flags: "--no-wait", about: "return at once; do not wait until the server has read the documents" },
+      ],
       async run(call) {
         const { client, args, flags } = call;
         args.forEach(assertFile);
@@ -54,17 +58,22 @@ export const documents: Resource<List> = {
       },
     }),
     actOnList("transcript", "upload the transcript of a meeting: an agent notes decisions and action items", {
-      args: [{ name: "<file>", about: "its text, or - for standard input" }],
+      args: [{ name: "<file>", about: "file with the text of the transcript; - for standard input" }],
       options: [TITLE, PROJECT],
       run: transcript,
     }),
-    actOnOne("toc", "print the table of contents", async ({ client, path }) => {
+    actOnOne("toc", "print the table of contents of a document", async ({ client, path }) => {
       const toc = await client.call("GET", `${path}/toc`);
       return { json: toc, text: [plain(toc["title"]), ...tocLines(toc["items"], 1)] };
     }),
-    actOnOne("read", "print one section: the first unless it is named", {
-      args: [{ name: "[section]", about: "its id, as the table of contents has it" }],
-      options: [{ flags: "--page <n>", about: "the section at the top of that page" }],
+    actOnOne("read", "print a section of a document", {
+      args: [
+        {
+          name: "[section]",
+          about: "id of the section, as the table of contents shows it (default: the first section)",
+        },
+      ],
+      options: [{ flags: "--page <n>", about: "print the section at the top of this page instead" }],
       async run({ client, path, args: [section], flags }) {
         const query = queryOf({ section_id: section, page: flags["page"] });
         const found = await client.call("GET", `${path}/section?${query}`);
@@ -73,9 +82,9 @@ export const documents: Resource<List> = {
         return { json: found, text: [`${paint("bold", head)}${onPage(found)}`, "", plain(found["text"]), ...next] };
       },
     }),
-    actOnList("search", "search what documents say, best first", {
-      args: [{ name: "<word...>", about: "what to look for" }],
-      options: [PROJECT, { flags: "--document <document>", about: "only in that one" }],
+    actOnList("search", "search the text of documents; the best match comes first", {
+      args: [{ name: "<word...>", about: "words to search for" }],
+      options: [PROJECT, { flags: "--document <document>", about: "search only in this document" }],
       run: search,
     }),
     deleteVerb("delete a document", (item: Item) => `document ${item["title"]}`),

@@ -12,12 +12,12 @@ type Item = RowOf<List>;
 const { actOnOne } = verbMakers<List>();
 
 const MOST = 1_000;
-const FOLLOW = { flags: "--follow", about: "say what happens until it ends" };
+const FOLLOW = { flags: "--follow", about: "show progress until the eval ends" };
 
 export const evals: Resource<List, Item> = {
   name: "evals",
   one: "eval",
-  about: "what agents passed of the tasks that they tried; skep eval starts one",
+  about: "list the evals with the share of tasks that agents passed, or show one; skep eval starts one",
   path: "/v1/evals",
   idOf: ({ id }) => id,
   columns: [
@@ -33,7 +33,7 @@ export const evals: Resource<List, Item> = {
   show: async (item, { client, flags }) =>
     flags["follow"] ? followEval(client, item.id, flags["json"] === true) : { json: item, text: evalLines(item) },
   verbs: [
-    actOnOne("show", "show one with its scores, as `skep evals ONE` does", {
+    actOnOne("show", "show an eval with its scores, as `skep evals EVAL` does", {
       options: [FOLLOW],
       async run({ client, item, flags }) {
         if (flags["follow"]) return followEval(client, item.id, flags["json"] === true);
@@ -41,12 +41,16 @@ export const evals: Resource<List, Item> = {
         return { json: found, text: evalLines(found) };
       },
     }),
-    actOnOne("attempts", "list every attempt with its run, and why it did not pass", async ({ client, path }) => {
-      const found = await listItems(client, `${path}/attempts`, MOST);
-      return { json: found, text: tableLines(ATTEMPT_COLUMNS, found.items) };
-    }),
-    actOnOne("compare", "say which tasks pass more or less often than in an earlier eval", {
-      args: [{ name: "<earlier>", about: "the earlier eval" }],
+    actOnOne(
+      "attempts",
+      "list the attempts of an eval, each with its run and the reason if it did not pass",
+      async ({ client, path }) => {
+        const found = await listItems(client, `${path}/attempts`, MOST);
+        return { json: found, text: tableLines(ATTEMPT_COLUMNS, found.items) };
+      },
+    ),
+    actOnOne("compare", "show which tasks pass more or less often than in an earlier eval", {
+      args: [{ name: "<earlier>", about: "earlier eval to compare with" }],
       async run({ client, item, args: [word = ""] }) {
         const earlier = await findOne(client, evals, word);
         const found = await client.call("GET", `/v1/evals/${item.id}/comparison/${earlier["id"]}`);
@@ -64,17 +68,17 @@ export const evals: Resource<List, Item> = {
     }),
     actOnOne(
       "recording",
-      "print what the models answered, for skep eval FOLDER --replay FILE",
+      "print the replies of the models, for skep eval FOLDER --replay FILE",
       async ({ client, path }) => {
         const found = await client.call("GET", `${path}/recording`);
         const text = JSON.stringify(found);
         return { json: found, text, exact: `${text}\n` };
       },
     ),
-    actOnOne("cancel", "end one and its runs", async ({ client, path }) => {
+    actOnOne("cancel", "cancel an eval and its runs", async ({ client, path }) => {
       const found = await client.call("POST", `${path}/cancel`);
       return { json: found, text: `${found.id} cancelled` };
     }),
-    deleteVerb("delete one that has ended; its runs stay", ({ name }: Item) => `the eval ${name}`),
+    deleteVerb("delete an eval that has ended; its runs stay", ({ name }: Item) => `the eval ${name}`),
   ],
 };

@@ -14,7 +14,7 @@ const MESSAGES = 2_000;
 export const executions: Resource<List> = {
   name: "executions",
   one: "session",
-  about: "what agents are doing now, and what was said in a session",
+  about: "list the sessions in which agents are working now, or show one",
   path: "/v1/lifecycle/sessions",
   idOf: ({ id }) => id,
   single: false,
@@ -30,8 +30,8 @@ export const executions: Resource<List> = {
   ],
   empty: "No agent is at work.",
   verbs: [
-    actOnList("transcript", "print what was said and done in a session, also in one that is over", {
-      args: [{ name: "<session>", about: "its id, as `skep runs RUN --json` has it" }],
+    actOnList("transcript", "print the messages and tool calls of a session, even if it has ended", {
+      args: [{ name: "<session>", about: "id of the session, as `skep runs RUN --json` prints it" }],
       // The list has the newest message first, but people read from the beginning.
       async run({ client, args: [id] }) {
         const list = await listItems(client, `/v1/sessions/${encodeURIComponent(id!)}/transcript`, MESSAGES);

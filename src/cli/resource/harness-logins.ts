@@ -11,13 +11,13 @@ type List = "/v1/settings/harness-logins";
 type Item = RowOf<List>;
 const { actOnList } = verbMakers<List>();
 
-const HARNESS = { name: "<harness>", about: OWN_LOGIN_NAMES.join(", ") };
+const HARNESS = { name: "<harness>", about: `external agent: ${OWN_LOGIN_NAMES.join(", ")}` };
 const pathOf = (name: string) => `/v1/settings/harness-logins/${name}` as const;
 
 export const harnessLogins: Resource<List> = {
   name: "harness-logins",
   one: "harness",
-  about: "your own log-ins of external agents, for agents with `credentials: own`",
+  about: "list your own log-ins of external agents, for agents with `credentials: own`; or show one",
   path: "/v1/settings/harness-logins",
   idOf: ({ harness }) => harness,
   columns: [
@@ -29,16 +29,19 @@ export const harnessLogins: Resource<List> = {
   empty: "No log-ins. External agents ask Skep's gateway. Store one: skep harness-logins set HARNESS --file FILE",
   show: async (item) => linesOf(item),
   verbs: [
-    actOnList("set", "store a log-in, or say which agents may use it", {
+    actOnList("set", "store a log-in, or choose the agents that may use it", {
       args: [HARNESS],
       options: [
-        { flags: "--file <path>", about: "read it from a file; - for standard input" },
-        { flags: "--login-env <name>", about: "take it from this environment variable" },
-        { flags: "--agents <ids>", about: "agents that may use it, separated by commas; * for all that you start" },
+        { flags: "--file <path>", about: "file with the log-in; - for standard input" },
+        { flags: "--login-env <name>", about: "take the log-in from this environment variable" },
+        {
+          flags: "--agents <ids>",
+          about: "ids of agents that may use the log-in, separated by commas; * for all that you start",
+        },
       ],
       run: set,
     }),
-    actOnList("remove", "delete a log-in; work that has it keeps it until it ends", {
+    actOnList("remove", "delete a log-in; work that is running keeps it until it ends", {
       args: [HARNESS],
       async run({ client, args: [given = ""] }) {
         const name = nameIn(given);

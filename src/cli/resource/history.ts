@@ -15,12 +15,12 @@ type Preview = AnswerOf<"GET", `/v1/history/runs/${string}`>;
 
 const EVERYTHING: OptionSpec = {
   flags: "--everything",
-  about: "with all runs, chats, files and texts that belong to it; nobody inherits",
+  about: "also delete all runs, chats, files and texts that belong to it; nobody inherits them",
 };
 export const DELETE_OPTIONS: readonly OptionSpec[] = [
   YES,
-  { flags: "--preview", about: "say what would go and what stays, and delete nothing" },
-  { flags: "--no-wait", about: "do not wait for the job that deletes" },
+  { flags: "--preview", about: "print what would be deleted and what would stay, and delete nothing" },
+  { flags: "--no-wait", about: "return at once; do not wait until the job has ended" },
 ];
 
 /** The part of `delete` that removes an object with all that belongs to it. */

@@ -24,7 +24,7 @@ const verb = (name: "drain" | "enable", about: string): OneVerb<Item, List> =>
 export const hosts: Resource<List> = {
   name: "hosts",
   one: "host",
-  about: "container engines that agents work on (DOCKER_HOSTS)",
+  about: "list the container engines that agents work on (DOCKER_HOSTS), or show one",
   path: "/v1/hosts",
   idOf: ({ name }) => name,
   columns: [
@@ -39,8 +39,8 @@ export const hosts: Resource<List> = {
   empty: EMPTY,
   absent: (word) => `There is no host ${word}.`,
   verbs: [
-    verb("drain", "give a host no new work; what works there ends there"),
-    verb("enable", "give a drained host work again"),
+    verb("drain", "stop giving a host new work; running work finishes there"),
+    verb("enable", "start giving a drained host work again"),
   ],
 };
 

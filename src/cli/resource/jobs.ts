@@ -16,7 +16,7 @@ const isOver = ({ state }: Item): boolean => !["queued", "running"].includes(sta
 export const jobs: Resource<List> = {
   name: "jobs",
   one: "job",
-  about: "what the server does in the background",
+  about: "list the jobs that the server does in the background, or show one",
   path: "/v1/jobs",
   idOf: ({ id }) => id,
   columns: [
@@ -40,7 +40,7 @@ export const jobs: Resource<List> = {
   ],
   empty: "No background jobs yet.",
   verbs: [
-    actOnOne("wait", "wait until a job is over; exit 1 when it failed", async ({ client, item }) => {
+    actOnOne("wait", "wait until a job has ended; exit 1 when it failed", async ({ client, item }) => {
       const job = await jobEnded(client, item);
       const why = job["error"]?.message ?? job["detail"] ?? "";
       const text = `${job["id"]} ${job["state"]}${why ? `: ${why}` : ""}`;

@@ -12,7 +12,7 @@ const { actOnList, actOnOne } = verbMakers<List>();
 export const keys: Resource<List> = {
   name: "keys",
   one: "key",
-  about: "API keys of your account",
+  about: "list the API keys of your account, or show one",
   path: "/v1/auth/api-keys",
   idOf: ({ id }) => id,
   namesOf: ({ name }) => [name],
@@ -31,13 +31,13 @@ export const keys: Resource<List> = {
   ],
   empty: "No keys. Make one: skep keys create NAME",
   verbs: [
-    actOnList("create", "make a key; it is printed once, alone on standard output", {
-      args: [{ name: "<name>", about: "what it is for" }],
+    actOnList("create", "create an API key; it is printed once, alone on standard output", {
+      args: [{ name: "<name>", about: "name of the key, which says what it is for" }],
       options: [
-        { flags: "--days <n>", about: "how many days it is valid; 0 is forever", default: "90" },
+        { flags: "--days <n>", about: "days that the key is valid, up to 3650; 0: forever", default: "90" },
         {
           flags: "--scope <words>",
-          about: "limit it to these, separated by commas: read, runs, write, publish, admin",
+          about: "limit the key to these scopes, separated by commas: read, runs, write, publish, admin",
         },
       ],
       async run({ client, path, args: [name = ""], flags }) {
@@ -52,7 +52,7 @@ export const keys: Resource<List> = {
         return { json: made, text: made.key ?? "" };
       },
     }),
-    actOnOne("revoke", "end a key", {
+    actOnOne("revoke", "revoke an API key", {
       options: [YES],
       async run({ client, item, path, flags }) {
         await assertMeant(`Revoke the key ${item["name"]}?`, flags);

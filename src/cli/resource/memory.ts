@@ -19,13 +19,19 @@ const { actOnList, actOnOne } = verbMakers<List>();
 type Entry = RowOf<`${List}/${string}`>;
 type Contradiction = RowOf<"/v1/memory/contradictions">;
 
-const ENTRY: ArgumentSpec = { name: "<agent/entry>", about: "as lists and searches show it: lead/fact/deploy-day" };
-const TYPE: OptionSpec = { flags: "--type <type>", about: "fact, decision, lesson, preference, …" };
-const UNCONFIRMED: OptionSpec = { flags: "--unconfirmed", about: "only what nobody has confirmed yet" };
-const AGENT: OptionSpec = { flags: "--agent <agent>", about: "only that agent's memory, or `shared`" };
+const ENTRY: ArgumentSpec = {
+  name: "<agent/entry>",
+  about: "entry, as lists and searches show it, e.g. lead/fact/deploy-day",
+};
+const TYPE: OptionSpec = {
+  flags: "--type <type>",
+  about: "only entries of this type: fact, decision, lesson, preference, …",
+};
+const UNCONFIRMED: OptionSpec = { flags: "--unconfirmed", about: "only entries that nobody has confirmed yet" };
+const AGENT: OptionSpec = { flags: "--agent <agent>", about: "only the memory of this agent, or `shared`" };
 const CONTENT: OptionSpec = {
   flags: "--content <file>",
-  about: "the new text; - for standard input; else $EDITOR opens",
+  about: "file with the new text; - for standard input (default: edit the text in $VISUAL or $EDITOR)",
 };
 
 /** How many items are read of a list that is shown as a whole. */
@@ -35,7 +41,7 @@ const SHOWN_CHARACTERS = 300;
 export const memory: Resource<List, Item, Item> = {
   name: "memory",
   one: "agent",
-  about: "memory: what agents remember",
+  about: "list the agents that remember something, or show the entries of one",
   path: "/v1/memory/vaults",
   idOf: ({ agent_id }) => agent_id,
   single: false,
@@ -55,12 +61,12 @@ export const memory: Resource<List, Item, Item> = {
   options: [TYPE, UNCONFIRMED],
   show: async (vault, { client, flags }) => entriesOf(client, vault["agent_id"], flags),
   verbs: [
-    actOnOne("list", "list the entries of an agent, or of `shared`", {
+    actOnOne("list", "list the memory entries of an agent, or of `shared`", {
       options: [TYPE, UNCONFIRMED],
       run: ({ client, item, flags }) => entriesOf(client, item["agent_id"], flags),
     }),
-    actOnList("search", "search what agents remember, best first", {
-      args: [{ name: "<word...>", about: "what to look for" }],
+    actOnList("search", "search the memory of agents; the best match comes first", {
+      args: [{ name: "<word...>", about: "words to search for" }],
       options: [AGENT],
       async run({ client, args, flags }) {
         const query = queryOf({ query: args.join(" "), agent_id: flags["agent"] });
@@ -74,9 +80,9 @@ export const memory: Resource<List, Item, Item> = {
         return { json: found, text: text.slice(0, -1) };
       },
     }),
-    actOnList("show", "print an entry", { args: [ENTRY], run: show }),
-    actOnList("edit", "change the text of an entry", { args: [ENTRY], options: [CONTENT], run: edit }),
-    actOnList("undo", "put an entry back as it was before its last change", {
+    actOnList("show", "print a memory entry", { args: [ENTRY], run: show }),
+    actOnList("edit", "change the text of a memory entry", { args: [ENTRY], options: [CONTENT], run: edit }),
+    actOnList("undo", "undo the last change of a memory entry", {
       args: [ENTRY],
       async run({ client, args: [name] }) {
         const undone = await client.call("POST", `${pathOf(name!)}/undo`);
@@ -86,14 +92,14 @@ export const memory: Resource<List, Item, Item> = {
         };
       },
     }),
-    actOnList("confirm", "trust an entry that was written after outside text was read", {
+    actOnList("confirm", "confirm that you trust an entry that was written after outside text was read", {
       args: [ENTRY],
       async run({ client, args: [name] }) {
         const entry = await client.call("PUT", pathOf(name!), { trusted: true });
         return { json: entry, text: `${name}: confirmed` };
       },
     }),
-    actOnList("delete", "delete an entry; undo brings it back", {
+    actOnList("delete", "delete a memory entry; skep memory undo brings it back", {
       args: [ENTRY],
       options: [YES],
       async run({ client, args: [name], flags }) {
@@ -108,26 +114,31 @@ export const memory: Resource<List, Item, Item> = {
     }),
     actOnOne(
       "consolidate",
-      "merge what says the same and look for contradictions, in the background",
+      "start a job that merges entries that say the same and looks for contradictions",
       async ({ client, item }) => {
         const job = await client.call("POST", `/v1/memory/vaults/${encodeURIComponent(item["agent_id"])}/consolidate`);
         return { json: job, text: `${job["id"]}: started; skep jobs wait ${job["id"]} says how it ended` };
       },
     ),
-    actOnList("contradictions", "list pairs of entries that seem to say opposite things", {
+    actOnList("contradictions", "list pairs of memory entries that seem to say opposite things", {
       options: [AGENT],
       run: contradictionsOf,
     }),
-    actOnList("settle", "say which entry of a contradiction is right", {
-      args: [{ name: "<contradiction>", about: "its id, as the list of them shows it" }],
+    actOnList("settle", "decide which entry of a contradiction is right", {
+      args: [{ name: "<contradiction>", about: "id of the contradiction, as skep memory contradictions shows it" }],
       options: [
-        { flags: "--keep <entry>", about: "this one is right and supersedes the other" },
-        { flags: "--both", about: "both are true; the pair is not listed again" },
+        { flags: "--keep <entry>", about: "entry that is right; it supersedes the other one" },
+        { flags: "--both", about: "keep both entries as true; the pair is not listed again" },
       ],
       run: settle,
     }),
-    actOnList("take-back", "undo all that an execution, or a consolidation, wrote", {
-      args: [{ name: "<execution>", about: "its id, as an entry names it; of a consolidation, its job's" }],
+    actOnList("take-back", "undo everything that an execution or a consolidation wrote to memory", {
+      args: [
+        {
+          name: "<execution>",
+          about: "id of the execution, as an entry shows it; for a consolidation, the id of its job",
+        },
+      ],
       async run({ client, args: [id] }) {
         const done = await client.call("POST", `/v1/memory/executions/${encodeURIComponent(id!)}/take-back`);
         const lines = [

@@ -14,9 +14,9 @@ const { actOnList } = verbMakers<List>();
 
 const KINDS = ["telegram", "slack", "discord", "matrix"] as const;
 const ACCESS: readonly OptionSpec[] = [
-  { flags: "--token-file <file>", about: "the bot's token, from a file; - for standard input" },
-  { flags: "--app-token-file <file>", about: "Slack's token for the app (xapp-…), from a file" },
-  { flags: "--server <address>", about: "address of the Matrix server, or of an API that you run yourself" },
+  { flags: "--token-file <file>", about: "file with the bot's token; - for standard input" },
+  { flags: "--app-token-file <file>", about: "file with Slack's token for the app (xapp-…)" },
+  { flags: "--server <address>", about: "address of the Matrix server, or of a messenger API that you run yourself" },
 ];
 
 async function fieldsOf({ flags }: Call): Promise<BodyOf<"PUT", One["path"]>> {
@@ -42,7 +42,7 @@ const linesOf = (item: Item): string[] =>
 export const messengers: Resource<List> = {
   name: "messengers",
   one: "messenger",
-  about: "bots through which people are asked and answer from their phones",
+  about: "list the messengers, bots through which people answer from their phones; or show one",
   path: "/v1/messengers",
   idOf: ({ id }) => id,
   namesOf: ({ name }) => [name],
@@ -59,8 +59,8 @@ export const messengers: Resource<List> = {
   verbs: [
     actOnList("add", "connect a bot of Telegram, Slack, Discord or Matrix", {
       args: [
-        { name: "<kind>", about: "which messenger", choices: KINDS },
-        { name: "<name>", about: "what to call it" },
+        { name: "<kind>", about: "service of the bot", choices: KINDS },
+        { name: "<name>", about: "name of the messenger" },
       ],
       options: ACCESS,
       async run(call) {
@@ -72,12 +72,15 @@ export const messengers: Resource<List> = {
         return { json: made, text: linesOf(made) };
       },
     }),
-    editVerb("edit", "change a messenger; what is not given stays as it is", {
-      options: [{ flags: "--name <text>", about: "what to call it" }, ...ACCESS],
+    editVerb("edit", "change a messenger; options that you leave out keep their values", {
+      options: [{ flags: "--name <text>", about: "name of the messenger" }, ...ACCESS],
       fieldsOf,
       linesOf,
     }),
     ...switchVerbs("connect a messenger again", "disconnect a messenger", linesOf),
-    deleteVerb("delete a messenger and the channels that it carries", (item: Item) => `messenger ${item["name"]}`),
+    deleteVerb(
+      "delete a messenger and the notification channels that use it",
+      (item: Item) => `messenger ${item["name"]}`,
+    ),
   ],
 };

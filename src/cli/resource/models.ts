@@ -11,7 +11,7 @@ type List = "/v1/models";
 type Item = RowOf<List>;
 const { actOnList } = verbMakers<List>();
 
-const MODEL = { name: "<model>", about: "provider/model, e.g. ollama/qwen3" };
+const MODEL = { name: "<model>", about: "model as provider/model, e.g. ollama/qwen3" };
 const PATH = "/v1/settings/models";
 
 const tokensSaid = (tokens: number | null): string => (tokens === null ? "" : tokens.toLocaleString("en-US"));
@@ -32,11 +32,11 @@ const linesOf = (model: Item): string[] =>
 export const models: Resource<List, Item, Item> = {
   name: "models",
   one: "model",
-  about: "models that agents can use, and what is set of each",
+  about: "list the models that agents can use, with their settings; or show one",
   path: "/v1/models",
   single: false,
   idOf: ({ id }) => id,
-  filters: [{ flags: "--provider <id>", about: "of one provider", query: "provider" }],
+  filters: [{ flags: "--provider <id>", about: "only models of this provider", query: "provider" }],
   columns: [
     { head: "MODEL", of: ({ id }) => id },
     { head: "WINDOW", of: ({ context_window }) => tokensSaid(context_window), right: true },
@@ -48,33 +48,36 @@ export const models: Resource<List, Item, Item> = {
   empty: "No models. Set up a provider: skep init",
   show: async (model) => linesOf(model),
   verbs: [
-    actOnList("set", "set window, prices and abilities of a model; what is not given stays as it is", {
-      args: [MODEL],
-      options: [
-        { flags: "--window <tokens>", about: "tokens to serve, e.g. 32k; Ollama is asked for it in each call" },
-        { flags: "--max-output <tokens>", about: "most tokens of a reply" },
-        { flags: "--input-price <usd>", about: "USD for a million tokens read" },
-        { flags: "--output-price <usd>", about: "USD for a million tokens written" },
-        { flags: "--images <yes|no>", about: "whether it reads pictures" },
-        { flags: "--tools <yes|no>", about: "whether it calls tools" },
-        { flags: "--reasoning <yes|no>", about: "whether it thinks before it answers" },
-        { flags: "--reset", about: "forget everything that was set of it" },
-      ],
-      run: set,
-    }),
     actOnList(
-      "try",
-      "make three real calls and say what the model can; exit 1 when it does not answer or calls no tool",
+      "set",
+      "set the context window, prices and abilities of a model; options that you leave out keep their values",
       {
         args: [MODEL],
         options: [
-          { flags: "--needle", about: "also fill its window to nine tenths and ask for a word at its far end" },
-          { flags: "--detach", about: "do not wait for the end; skep models trial shows what was found" },
+          {
+            flags: "--window <tokens>",
+            about: "context window in tokens, e.g. 32k; each call asks Ollama to serve this window",
+          },
+          { flags: "--max-output <tokens>", about: "highest number of tokens in a reply" },
+          { flags: "--input-price <usd>", about: "price of a million input tokens, in USD" },
+          { flags: "--output-price <usd>", about: "price of a million output tokens, in USD" },
+          { flags: "--images <yes|no>", about: "whether the model reads images" },
+          { flags: "--tools <yes|no>", about: "whether the model calls tools" },
+          { flags: "--reasoning <yes|no>", about: "whether the model thinks before it answers" },
+          { flags: "--reset", about: "delete all settings of the model" },
         ],
-        run: tryModel,
+        run: set,
       },
     ),
-    actOnList("trial", "say what the last trial of a model found", {
+    actOnList("try", "test a model with three real calls; exit 1 when it does not answer or call tools", {
+      args: [MODEL],
+      options: [
+        { flags: "--needle", about: "also fill nine tenths of the context window and ask for a word at its far end" },
+        { flags: "--detach", about: "return at once; skep models trial shows the result" },
+      ],
+      run: tryModel,
+    }),
+    actOnList("trial", "show the result of the last trial of a model", {
       args: [MODEL],
       async run({ client, args: [model = ""] }) {
         const found = await trialOf(client, model);
@@ -84,7 +87,7 @@ export const models: Resource<List, Item, Item> = {
         return { json: found, text: lines };
       },
     }),
-    actOnList("window", "ask the server which window it really serves; exit 1 when it is too small for agents", {
+    actOnList("window", "ask the server which context window it really serves; exit 1 when too small for agents", {
       args: [MODEL],
       async run({ client, args: [model = ""] }) {
         const found = await client.call("POST", `${PATH}/window`, { model });

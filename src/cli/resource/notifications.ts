@@ -22,14 +22,14 @@ const OCCASIONS = ["waiting", "failed", "ended"] as const;
 const CHOICES: readonly OptionSpec[] = [
   {
     flags: "--address <address>",
-    about: "address of the webhook, the ntfy topic, the Gotify server, or Apprise with its key",
+    about: "address of the webhook, the ntfy topic or the Gotify server, or of Apprise with its key",
   },
-  { flags: "--to <address>", about: "mailbox; your account's own unless given" },
-  { flags: "--token-file <file>", about: "access token for ntfy or Gotify, from a file; - for standard input" },
-  { flags: "--answers <yes>", about: "buttons in ntfy messages that answer", choices: ["yes", "no"] },
-  { flags: "--secret-file <file>", about: "key to sign webhooks with, from a file; one is made unless given" },
-  { flags: "--on <when>", about: "waiting, failed, ended: one or more, with commas; all unless given" },
-  { flags: "--project <project>", about: "only of this project's runs; empty: of all" },
+  { flags: "--to <address>", about: "e-mail address to send to (default: that of your account)" },
+  { flags: "--token-file <file>", about: "file with the access token for ntfy or Gotify; - for standard input" },
+  { flags: "--answers <yes>", about: "whether ntfy messages have buttons to answer with", choices: ["yes", "no"] },
+  { flags: "--secret-file <file>", about: "file with the key to sign webhooks with (default: a generated key)" },
+  { flags: "--on <when>", about: "what to notify of: waiting, failed, ended, separated by commas (default: all)" },
+  { flags: "--project <project>", about: "notify only of runs of this project; empty: of all runs" },
 ];
 
 function occasionOf(word: string): (typeof OCCASIONS)[number] {
@@ -86,7 +86,7 @@ const linesOf = (channel: Item & Made): string[] => [
 export const notifications: Resource<List> = {
   name: "notifications",
   one: "channel",
-  about: "where you are notified when a run waits, fails or ends",
+  about: "list the channels that notify you when a run waits, fails or ends, or show one",
   path: "/v1/notification-channels",
   idOf: ({ id }) => id,
   namesOf: ({ name }) => [name],
@@ -103,15 +103,15 @@ export const notifications: Resource<List> = {
   empty: "No notifications. Set one: skep notifications add ntfy NAME --address https://ntfy.sh/TOPIC",
   show: async (channel) => linesOf(channel),
   verbs: [
-    actOnList("add", "be notified by a messenger, ntfy, Gotify, Apprise, a webhook or mail", {
+    actOnList("add", "add a channel that notifies you: a messenger, ntfy, Gotify, Apprise, a webhook or mail", {
       args: [
-        { name: "<kind>", about: "how", choices: KINDS },
-        { name: "<name>", about: "what to call it" },
+        { name: "<kind>", about: "kind of channel", choices: KINDS },
+        { name: "<name>", about: "name of the channel" },
       ],
       options: [
         ...CHOICES,
-        { flags: "--messenger <messenger>", about: "which one, for the kind messenger" },
-        { flags: "--everyone", about: "of everybody's runs, for administrators" },
+        { flags: "--messenger <messenger>", about: "messenger to use, for the kind messenger" },
+        { flags: "--everyone", about: "notify of everybody's runs (administrators only)" },
       ],
       async run(call) {
         const [kind = "", name = ""] = call.args;
@@ -126,22 +126,26 @@ export const notifications: Resource<List> = {
         return { json: made, text: linesOf(made) };
       },
     }),
-    editVerb("edit", "change a channel; what is not given stays as it is", {
-      options: [{ flags: "--name <text>", about: "what to call it" }, ...CHOICES],
+    editVerb("edit", "change a channel; options that you leave out keep their values", {
+      options: [{ flags: "--name <text>", about: "name of the channel" }, ...CHOICES],
       fieldsOf: async (call) => ({ ...bodyOf(call.flags, { name: "name" }), ...(await fieldsOf(call)) }),
       linesOf,
     }),
     ...switchVerbs("send to a channel again", "stop sending to a channel", linesOf),
-    actOnOne("test", "send a test now; exit 1 when it does not arrive", async ({ client, path }) => {
-      const sent = await client.call("POST", `${path}/test`);
-      if (sent["state"] === "sent") return { json: sent, text: "Sent." };
-      return { json: sent, text: `Not sent: ${sent["error"]}`, code: 1 };
-    }),
-    actOnOne("code", "make a code that links a chat to a channel of a messenger", async ({ client, path }) => {
+    actOnOne(
+      "test",
+      "send a test message to a channel now; exit 1 when it could not be sent",
+      async ({ client, path }) => {
+        const sent = await client.call("POST", `${path}/test`);
+        if (sent["state"] === "sent") return { json: sent, text: "Sent." };
+        return { json: sent, text: `Not sent: ${sent["error"]}`, code: 1 };
+      },
+    ),
+    actOnOne("code", "create a code that links a chat to a channel of the kind messenger", async ({ client, path }) => {
       const link = await client.call("POST", `${path}/code`);
       return { json: link, text: codeLines(link) };
     }),
-    actOnOne("deliveries", "show what was sent to a channel, and what happened to it", async ({ client, path }) => {
+    actOnOne("deliveries", "list the messages sent to a channel, each with its result", async ({ client, path }) => {
       const list = await listItems(client, `${path}/deliveries`, SHOWN);
       return { json: list, text: list.items.length === 0 ? "Nothing yet." : deliveryLines(list.items) };
     }),

@@ -22,7 +22,7 @@ function workOf(step: Item["steps"][number]): string {
 export const pipelines: Resource<List> = {
   name: "pipelines",
   one: "pipeline",
-  about: "pipelines that runs are made of",
+  about: "list the pipelines that runs follow, or show one",
   path: "/v1/pipelines",
   idOf: ({ id }) => id,
   columns: [
@@ -66,8 +66,8 @@ export const pipelines: Resource<List> = {
       const source: string = pipeline["source"];
       return { json: pipeline, text: source.trimEnd(), exact: source };
     }),
-    actOnList("save", "create a pipeline from a file, or replace the one with its id", {
-      args: [{ name: "<file>", about: "YAML; - for standard input" }],
+    actOnList("save", "create a pipeline from a file, or replace the pipeline that has its id", {
+      args: [{ name: "<file>", about: "YAML file of the pipeline; - for standard input" }],
       async run({ client, args: [file] }) {
         const saved = await save(client, file!);
         return { json: saved, text: `saved ${saved["id"]}, ${saved["steps"].length} steps` };

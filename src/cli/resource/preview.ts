@@ -4,9 +4,9 @@ import { verbMakers } from "./resource.ts";
 
 const { actOnOne } = verbMakers<"/v1/runs">();
 
-export const previewVerb = actOnOne("preview", "an address that opens the app of a run's step in a browser, once", {
-  args: [{ name: "[step]", about: "name of the step, where more than one has an app" }],
-  options: [{ flags: "--end", about: "end the app that is kept after its step" }],
+export const previewVerb = actOnOne("preview", "print a one-time address that opens a step's app in a browser", {
+  args: [{ name: "[step]", about: "name of the step; needed when several steps have an app" }],
+  options: [{ flags: "--end", about: "stop the app that is kept after its step" }],
   async run({ client, path, args, flags }) {
     const { items } = await client.call("GET", `${path}/previews?limit=200`);
     const [step] = args;

@@ -13,16 +13,19 @@ type Imported = AnswerOf<"POST", "/v1/project-imports">;
 
 const PASSPHRASE = {
   flags: "--passphrase-env <name>",
-  about: "take the passphrase of its secrets from this environment variable",
+  about: "take the passphrase of the archive's secrets from this environment variable",
 };
 
 export const exportVerb = actOnOne(
   "export",
-  "write a project as an archive: settings, board, policy, and the runs that you may read",
+  "write a project to an archive: its settings, board and policy, and the runs that you may read",
   {
     options: [
-      { flags: "--out <file>", about: "where to (default: NAME.skep.tar.gz here)" },
-      { flags: "--secrets <names>", about: "put these secrets in, sealed by a passphrase; for administrators" },
+      { flags: "--out <file>", about: "file to write (default: NAME.skep.tar.gz in the current folder)" },
+      {
+        flags: "--secrets <names>",
+        about: "secrets to include, separated by commas, sealed by a passphrase (administrators only)",
+      },
       PASSPHRASE,
     ],
     async run({ client, item, path, flags }) {
@@ -42,16 +45,16 @@ export const exportVerb = actOnOne(
   },
 );
 
-export const importVerb = actOnList("import", "make a project of an archive; you own it", {
-  args: [{ name: "<file>", about: "what skep projects export wrote" }],
+export const importVerb = actOnList("import", "create a project from an archive; you become its owner", {
+  args: [{ name: "<file>", about: "archive that skep projects export wrote" }],
   options: [
-    { flags: "--name <text>", about: "another name than the one in the archive" },
+    { flags: "--name <text>", about: "name of the project (default: the one in the archive)" },
     {
       flags: "--access <whom>",
-      about: "who sees it (default: personal)",
+      about: "who sees the project (default: personal)",
       choices: ["everyone", "members", "personal"],
     },
-    { flags: "--trust", about: "you know who wrote it: agents read its words as those of a person" },
+    { flags: "--trust", about: "trust the author of the archive: agents read its texts as those of a person" },
     PASSPHRASE,
   ],
   async run({ client, args: [file = ""], flags }) {

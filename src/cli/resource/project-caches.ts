@@ -6,9 +6,9 @@ const { actOnOne } = verbMakers<"/v1/projects">();
 
 export const cachesVerb = actOnOne(
   "caches",
-  "show or remove what its sandboxes keep of their homes for you; as an administrator for everybody",
+  "show or remove the caches that a project's sandboxes keep for you; for everybody if you are an administrator",
   {
-    options: [{ flags: "--clear", about: "remove it, where no sandbox has it now" }],
+    options: [{ flags: "--clear", about: "remove the caches that no sandbox uses now" }],
     async run({ client, item, path, flags }) {
       const clears: true | undefined = flags["clear"];
       const address = `${path}/caches` as const;

@@ -10,15 +10,15 @@ const { actOnOne } = verbMakers<"/v1/projects">();
 type Environment = Schemas["ProjectEnvironment"];
 type Definition = Schemas["Environment"];
 
-export const environmentVerb = actOnOne("environment", "show, accept or set what its sandboxes are started with", {
+export const environmentVerb = actOnOne("environment", "show, accept or set what a project's sandboxes start with", {
   options: [
-    { flags: "--accept <hash>", about: "accept what the repository proposes, as it was shown with this hash" },
-    { flags: "--image <name>", about: "with --accept: another container image" },
+    { flags: "--accept <hash>", about: "accept the environment that the repository proposes, shown with this hash" },
+    { flags: "--image <name>", about: "with --accept: container image to use instead" },
     {
       flags: "--set <file>",
-      about: "take it from this file (YAML as in .skep/environment.yml); - is standard input",
+      about: "file with the new environment (YAML as in .skep/environment.yml); - for standard input",
     },
-    { flags: "--clear", about: "remove it" },
+    { flags: "--clear", about: "remove the environment" },
   ],
   async run({ client, item, path, flags }) {
     const accept: string | undefined = flags["accept"];

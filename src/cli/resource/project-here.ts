@@ -12,7 +12,7 @@ const NAMED = 5;
 
 export const PROJECT: OptionSpec = {
   flags: "--project <project>",
-  about: "project (default: that of the folder you are in, or the only one)",
+  about: "id or name of the project (default: that of the folder you are in, or the only one)",
 };
 
 /** @throws Problem 404 for an unknown name, 422 `bad_usage` when several projects are possible. */

@@ -38,21 +38,21 @@ function wholeNumber(value: unknown, flag: string): number | undefined {
 export const inviteVerb = (find: (client: Client, name: string) => Promise<Item>): Resource<List>["verbs"][number] =>
   actOnList(
     "invite",
-    "make a link by which others join a project, printed once, alone on standard output; list and revoke links",
+    "create, list or revoke links that let others join a project; a new link is printed once, alone on stdout",
     {
       args: [
         { name: "<action>", about: "what to do", choices: ACTIONS },
         { name: "<project>", about: "name or id of the project" },
-        { name: "[invitation]", about: "id of the invitation, to revoke it" },
+        { name: "[invitation]", about: "id of the invitation to revoke" },
       ],
       options: [
         {
           flags: "--role <role>",
-          about: "what they may do, never more than you (default: contributor)",
+          about: "role of those who join, at most your own (default: contributor)",
           choices: ROLES,
         },
-        { flags: "--days <n>", about: "how long the link is valid (default: 7, at most 30)" },
-        { flags: "--max-uses <n>", about: "how many may use it (default: 1, at most 100)" },
+        { flags: "--days <n>", about: "days that the link is valid (default: 7, at most 30)" },
+        { flags: "--max-uses <n>", about: "number of people who may use the link (default: 1, at most 100)" },
         YES,
       ],
       async run({ client, args: [action = "list", name = "", id], flags }) {

@@ -17,7 +17,7 @@ export const ROLES = ["viewer", "contributor", "maintainer", "owner"] as const;
 const ACTIONS = ["list", "add", "set", "remove"] as const;
 const MOST = 1_000;
 
-const ROLE: OptionSpec = { flags: "--role <role>", about: "what they may do (default: contributor)", choices: ROLES };
+const ROLE: OptionSpec = { flags: "--role <role>", about: "role of the member (default: contributor)", choices: ROLES };
 const COLUMNS: readonly Column<Member>[] = [
   { head: "NAME", of: ({ display_name }) => display_name },
   { head: "ROLE", of: ({ role }) => role },
@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<Member>[] = [
 
 /** @param find finds the project of a name. It is a parameter because the project resource contains this verb. */
 export const membersVerb = (find: (client: Client, name: string) => Promise<Item>): Resource<List>["verbs"][number] =>
-  actOnList("members", "list the members of a project; add one, give one another role, remove one", {
+  actOnList("members", "list, add or remove members of a project, or give a member another role", {
     args: [
       { name: "<action>", about: "what to do", choices: ACTIONS },
       { name: "<project>", about: "name or id of the project" },
@@ -90,7 +90,7 @@ export const shareVerb = actOnOne(
   "share",
   "open a project to everyone with an account, to its members, or to its owner alone",
   {
-    args: [{ name: "<with>", about: "who sees it", choices: ["everyone", "members", "me"] }],
+    args: [{ name: "<with>", about: "who sees the project", choices: ["everyone", "members", "me"] }],
     async run({ client, item, path, args: [whom = "members"] }: Call<Item, `${List}/${string}`>) {
       const access = whom === "me" ? "personal" : whom === "everyone" ? "everyone" : "members";
       const answer = await client.call("PUT", `${path}/access`, { access });

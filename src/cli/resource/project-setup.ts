@@ -10,13 +10,13 @@ type Setup = Schemas["ProjectSetup"];
 
 export const setupVerb = actOnOne(
   "setup",
-  "install what its code needs, once, and run its check; exit 1 when one fails",
+  "install what a project's code needs, once, and run its check; exit 1 when either fails",
   {
     options: [
-      { flags: "--again", about: "also when nothing changed since the last time" },
-      { flags: "--show", about: "show the last one" },
-      { flags: "--clear", about: "remove what set-ups of it left" },
-      { flags: "--no-wait", about: "do not wait for the end" },
+      { flags: "--again", about: "set up again, even if nothing has changed since the last time" },
+      { flags: "--show", about: "show the last set-up, and start none" },
+      { flags: "--clear", about: "remove what the project's set-ups have left" },
+      { flags: "--no-wait", about: "return at once; do not wait until the job has ended" },
     ],
     async run({ client, item, path, flags }) {
       const again: true | undefined = flags["again"];

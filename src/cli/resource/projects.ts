@@ -39,24 +39,24 @@ const FIELDS = {
 } as const;
 
 const OPTIONS: OptionSpec[] = [
-  { flags: "--description <text>", about: "what it is" },
+  { flags: "--description <text>", about: "description of the project" },
   { flags: "--branch <name>", about: "branch that runs start from (default: the repository's)" },
-  { flags: "--pipeline <id>", about: "pipeline for its tasks" },
-  { flags: "--check <command>", about: 'command that says whether its code works, e.g. "npm test"' },
-  { flags: "--scip <path>", about: "SCIP index in the repository, whose calls the code graph takes as exact" },
+  { flags: "--pipeline <id>", about: "default pipeline of the project's tasks" },
+  { flags: "--check <command>", about: 'command that checks whether the code works, e.g. "npm test"' },
+  { flags: "--scip <path>", about: "path of a SCIP index in the repository; the code graph takes its calls as exact" },
   {
     flags: "--fetch <when>",
-    about: "before a run: try, require, or never",
+    about: "whether to fetch the repository before a run; require: the run needs the fetch to succeed",
     choices: ["try", "require", "never"],
   },
 ];
-const NO_WAIT: OptionSpec = { flags: "--no-wait", about: "do not wait for the clone" };
+const NO_WAIT: OptionSpec = { flags: "--no-wait", about: "return at once; do not wait until the repository is cloned" };
 const LOOK_MS = 250;
 
 export const projects: Resource<List> = {
   name: "projects",
   one: "project",
-  about: "repositories that agents work in",
+  about: "list the projects: repositories that agents work in; or show one",
   path: "/v1/projects",
   idOf: ({ id }) => id,
   namesOf: ({ name }) => [name],
@@ -70,19 +70,29 @@ export const projects: Resource<List> = {
     { head: "ID", of: ({ id }) => id },
   ],
   filters: [
-    { flags: "--status <status>", about: "only these", query: "status", choices: ["active", "paused", "archived"] },
+    {
+      flags: "--status <status>",
+      about: "only projects with this status",
+      query: "status",
+      choices: ["active", "paused", "archived"],
+    },
   ],
   empty: "No projects yet. Add one: skep projects add --repository URL",
   show: async (project) => linesOf(project),
   verbs: [
-    actOnList("add", "register a repository, and clone it", {
-      args: [{ name: "[name]", about: "how runs name it (default: the repository's); or a folder, or an address" }],
+    actOnList("add", "add a project: register a repository and clone it", {
+      args: [
+        {
+          name: "[name]",
+          about: "name of the project (default: the repository's), or the folder or address of the repository",
+        },
+      ],
       options: [
-        { flags: "--repository <url>", about: "https or ssh address" },
+        { flags: "--repository <url>", about: "https or ssh address of the repository" },
         ...OPTIONS,
         {
           flags: "--access <whom>",
-          about: "who sees it (default: everyone)",
+          about: "who sees the project (default: everyone)",
           choices: ["everyone", "members", "personal"],
         },
         NO_WAIT,
@@ -98,16 +108,16 @@ export const projects: Resource<List> = {
     }),
     editVerb("update", "change a project", {
       options: [
-        { flags: "--name <text>", about: "another name" },
-        { flags: "--repository <url>", about: "a new address; cloned again" },
+        { flags: "--name <text>", about: "new name of the project" },
+        { flags: "--repository <url>", about: "new address of the repository, which is cloned again" },
         ...OPTIONS,
-        { flags: "--status <status>", about: "what happens to it", choices: ["active", "paused", "archived"] },
+        { flags: "--status <status>", about: "new status of the project", choices: ["active", "paused", "archived"] },
       ],
       fieldsOf: ({ flags }) => bodyOf(flags, FIELDS),
       linesOf,
     }),
-    confirmVerb("trust a description and a vision that may come from outside text", linesOf),
-    actOnOne("clone", "try a clone that failed again; bring one that is there up to date", {
+    confirmVerb("confirm that you trust a project's description and vision, which may come from outside text", linesOf),
+    actOnOne("clone", "clone the repository again after the clone has failed; bring an existing clone up to date", {
       options: [NO_WAIT],
       async run(call) {
         const { client, item, path, flags } = call;
@@ -118,21 +128,21 @@ export const projects: Resource<List> = {
       },
     }),
     actOnOne("fetch", "bring the clone up to date with its repository", {
-      options: [{ flags: "--no-wait", about: "do not wait for the end" }],
+      options: [{ flags: "--no-wait", about: "return at once; do not wait until the job has ended" }],
       run: fetchProject,
     }),
     actOnOne(
       "reset",
-      "begin again at the fetched branch, after the repository's history was rewritten",
+      "move the clone to the fetched branch, after the repository's history was rewritten",
       async ({ client, item, path }) => {
         const project = await client.call("POST", `${path}/reset`);
         return { json: project, text: `${item["name"]}: at ${project["workspace"].head?.slice(0, 8) ?? "no commit"}` };
       },
     ),
-    actOnOne("vision", "show or set where a project is going; its agents read it", {
+    actOnOne("vision", "show or set the vision of a project: where it is going; its agents read it", {
       options: [
-        { flags: "--set <file>", about: "take it from this file (Markdown); - is standard input" },
-        { flags: "--clear", about: "leave it empty" },
+        { flags: "--set <file>", about: "file with the new vision (Markdown); - for standard input" },
+        { flags: "--clear", about: "remove the vision" },
       ],
       async run({ client, item, path, flags }) {
         const file: string | undefined = flags["set"];
@@ -159,8 +169,8 @@ export const projects: Resource<List> = {
     shareVerb,
     exportVerb,
     importVerb,
-    actOnOne("allow", "add a host to what agents may reach that have `project` in their allow-list", {
-      args: [{ name: "<host>", about: "host, or host:port; port 443 when none is named" }],
+    actOnOne("allow", "add a network host to the project's list, for agents with `project` in their allow-list", {
+      args: [{ name: "<host>", about: "host, or host:port (default port: 443)" }],
       async run({ client, item, path, args: [given = ""] }) {
         const [, host = given, port = "443"] = /^(.*?)(?::(\d+))?$/.exec(given) ?? [];
         const now = await client.call("POST", `${path}/allowed-hosts`, { host, port: Number(port) });
@@ -168,7 +178,7 @@ export const projects: Resource<List> = {
       },
     }),
     deleteVerb("delete a project with its clone and its branches", (item: Item) => `project ${item["name"]}`, {
-      force: { flags: "--force", about: "also with runs that were not merged" },
+      force: { flags: "--force", about: "delete even if the project has runs that were not merged" },
       everything: everythingOf("projects"),
     }),
   ],

@@ -11,10 +11,10 @@ type List = "/v1/settings/providers";
 type Item = RowOf<List>;
 const { actOnList } = verbMakers<List>();
 
-const ID = { name: "<provider>", about: "e.g. anthropic, ollama, custom-lab" };
+const ID = { name: "<provider>", about: "id of the provider, e.g. anthropic, ollama, custom-lab" };
 const MINE: OptionSpec = {
   flags: "--mine",
-  about: "the key is your own: used first for what you start, never for others",
+  about: "store the key as your own: used first for what you start, never for others",
 };
 
 const stateOf = ({ enabled, configured, key_refused }: Item): string =>
@@ -27,7 +27,7 @@ const ownPathOf = (id: string) => `/v1/settings/user-providers/${encodeURICompon
 export const providers: Resource<List> = {
   name: "providers",
   one: "provider",
-  about: "model providers, and their keys",
+  about: "list the model providers with their keys, or show one",
   path: "/v1/settings/providers",
   idOf: ({ id }) => id,
   columns: [
@@ -58,26 +58,30 @@ export const providers: Resource<List> = {
     ...modelLines(provider["models"]),
   ],
   verbs: [
-    actOnList("set", "configure a provider; custom-NAME adds a server of your own", {
+    actOnList("set", "configure a model provider; custom-NAME adds a server of your own", {
       args: [ID],
       options: [
-        { flags: "--key", about: "ask for a key, or read it from standard input" },
-        { flags: "--key-env <name>", about: "take the key from this environment variable" },
+        { flags: "--key", about: "ask for the API key, or read it from standard input" },
+        { flags: "--key-env <name>", about: "take the API key from this environment variable" },
         MINE,
-        { flags: "--base-url <url>", about: "address of the server; another one drops the stored keys" },
-        { flags: "--default <model>", about: "model to use where none is named" },
-        { flags: "--enable", about: "switch it on" },
-        { flags: "--disable", about: "switch it off" },
+        { flags: "--base-url <url>", about: "address of the provider's server; a new address deletes the stored keys" },
+        { flags: "--default <model>", about: "model to use when none is named" },
+        { flags: "--enable", about: "switch the provider on" },
+        { flags: "--disable", about: "switch the provider off" },
       ],
       run: set,
     }),
-    actOnList("test", "try the connection and list the models live; exit 1 when it fails", {
+    actOnList(
+      "test",
+      "test the connection to a provider and list the models that it offers now; exit 1 when it fails",
+      {
+        args: [ID],
+        run: ({ client, args: [id] }) => test(client, id!),
+      },
+    ),
+    actOnList("remove", "delete the configuration of a provider", {
       args: [ID],
-      run: ({ client, args: [id] }) => test(client, id!),
-    }),
-    actOnList("remove", "forget what was configured", {
-      args: [ID],
-      options: [{ flags: "--mine", about: "remove your own key" }],
+      options: [{ flags: "--mine", about: "delete your own key instead" }],
       async run({ client, args: [id], flags }) {
         await client.call("DELETE", flags["mine"] ? ownPathOf(id!) : pathOf(id!));
         return { json: { id, removed: true }, text: `${id}: forgotten` };

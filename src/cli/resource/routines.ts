@@ -63,19 +63,25 @@ function scheduleOf(flags: Flags): Item["schedule"] | undefined {
 }
 
 const CHOICES: readonly OptionSpec[] = [
-  { flags: "--cron <text>", about: 'when: five fields of cron, e.g. "0 9 * * mon-fri"' },
-  { flags: "--every <minutes>", about: "when: every N minutes" },
-  { flags: "--offset <minutes>", about: "with --every: this many minutes later" },
-  { flags: "--timezone <zone>", about: "time zone of these times, e.g. Europe/Berlin (default: UTC)" },
-  { flags: "--say <text>", about: "what to do, in a line" },
-  { flags: "--instructions <file>", about: "what to do, from a file; - for standard input" },
-  { flags: "--description <text>", about: "what it is for" },
-  { flags: "--blackout <times...>", about: 'when not: 22:00-06:00, or "00:00-00:00 sat,sun"; none removes them' },
-  { flags: "--project <project>", about: "project that it works in; empty: none" },
-  { flags: "--model <provider/model>", about: "model that it uses; empty: the agent's" },
-  { flags: "--tools <names>", about: "limit it to these of the agent's tools; empty: all" },
-  { flags: "--timeout <seconds>", about: "how long it may work" },
-  { flags: "--max-concurrent <n>", about: "how many of its times may be at work at once" },
+  { flags: "--cron <text>", about: 'times as five fields of cron, e.g. "0 9 * * mon-fri"' },
+  { flags: "--every <minutes>", about: "run every N minutes, from 1 to 44640, counted from 1970-01-01T00:00Z" },
+  { flags: "--offset <minutes>", about: "with --every: run this many minutes later" },
+  { flags: "--timezone <zone>", about: "time zone of the routine's times, e.g. Europe/Berlin (default: UTC)" },
+  { flags: "--say <text>", about: "instructions for the agent, in one line" },
+  { flags: "--instructions <file>", about: "file with the instructions for the agent; - for standard input" },
+  { flags: "--description <text>", about: "what the routine is for" },
+  {
+    flags: "--blackout <times...>",
+    about: 'times at which not to run: 22:00-06:00, or "00:00-00:00 sat,sun"; none removes them',
+  },
+  { flags: "--project <project>", about: "project that the agent works in; empty: none" },
+  { flags: "--model <provider/model>", about: "model that the routine uses; empty: the agent's own" },
+  {
+    flags: "--tools <names>",
+    about: "limit the routine to these of the agent's tools, separated by commas; empty: all",
+  },
+  { flags: "--timeout <seconds>", about: "most seconds that one execution may take (default: the agent's limit)" },
+  { flags: "--max-concurrent <n>", about: "most executions of the routine at the same time, from 1 to 8 (default: 1)" },
 ];
 
 async function fieldsOf({ client, flags }: Pick<Call, "client" | "flags">): Promise<Partial<Fields>> {
@@ -99,13 +105,13 @@ const placeOf = ({ agent_id, id }: Item) => `/v1/pulse-routines/${encodeURICompo
 export const routines: Resource<List, Item, Item> = {
   name: "routines",
   one: "routine",
-  about: "what agents do at set times",
+  about: "list the routines, work that agents do at set times; or show one",
   path: "/v1/pulse-routines",
   idOf: ({ id }) => id,
   namesOf: ({ name }) => [name],
   pathOf: placeOf,
   single: false,
-  filters: [{ flags: "--agent <agent>", about: "only of this agent", query: "agent_id" }],
+  filters: [{ flags: "--agent <agent>", about: "only routines of this agent", query: "agent_id" }],
   columns: [
     { head: "NAME", of: ({ name }) => name, shrinks: true },
     { head: "AGENT", of: ({ agent_id }) => agent_id },
@@ -119,10 +125,10 @@ export const routines: Resource<List, Item, Item> = {
   empty: 'No routines. Make one: skep routines add AGENT NAME --cron "0 9 * * mon-fri" --say TEXT',
   show: async (routine) => linesOf(routine),
   verbs: [
-    actOnList("add", "have an agent do something at set times", {
+    actOnList("add", "create a routine: an agent does something at set times", {
       args: [
-        { name: "<agent>", about: "who does it" },
-        { name: "<name>", about: "what to call it" },
+        { name: "<agent>", about: "agent that does the work" },
+        { name: "<name>", about: "name of the routine" },
       ],
       options: CHOICES,
       async run({ client, path, args: [agent = "", name = ""], flags }) {
@@ -138,36 +144,40 @@ export const routines: Resource<List, Item, Item> = {
         return { json: made, text: linesOf(made) };
       },
     }),
-    editVerb("edit", "change a routine; what is not given stays as it is", {
-      options: [{ flags: "--name <text>", about: "what to call it" }, ...CHOICES],
+    editVerb("edit", "change a routine; options that you leave out keep their values", {
+      options: [{ flags: "--name <text>", about: "name of the routine" }, ...CHOICES],
       fieldsOf: async (call) => ({ ...bodyOf(call.flags, { name: "name" }), ...(await fieldsOf(call)) }),
       linesOf,
     }),
     ...switchVerbs("let a routine run at its times", "keep a routine from running", linesOf),
-    actOnOne("run", "have a routine run now", {
-      options: [{ flags: "--wait", about: "until it has ended; exit 1 when it did not succeed" }],
+    actOnOne("run", "run a routine now", {
+      options: [{ flags: "--wait", about: "wait until the routine has ended; exit 1 when it did not succeed" }],
       run,
     }),
-    actOnOne("ticks", "show the result of each time at which a routine was due", async ({ client, item }) => {
+    actOnOne("ticks", "list the times at which a routine was due, each with its result", async ({ client, item }) => {
       const list = await listItems(client, `${placeOf(item)}/ticks`, SHOWN);
       const text = list.items.length === 0 ? "It was not due yet." : tickLines(list.items, ({ due_at }) => due_at);
       return { json: list, text };
     }),
-    actOnList("timeline", "show when an agent's routines were due and will be; a day back and a day ahead", {
-      args: [{ name: "<agent>", about: "whose" }],
-      options: [
-        { flags: "--from <time>", about: "a time as RFC 3339 writes it, or a day" },
-        { flags: "--to <time>", about: "in the same form" },
-      ],
-      async run({ client, path, args: [agent], flags }) {
-        const query = queryOf({ from: flags["from"], to: flags["to"] });
-        const list = await listItems(client, `${path}/${encodeURIComponent(agent!)}/timeline`, SHOWN, query);
-        const more = list.next_cursor === null ? [] : [`The first ${SHOWN}. Narrow it with --from and --to.`];
-        const lines = [...tickLines(list.items, ({ at }) => at), ...more];
-        return { json: list, text: list.items.length === 0 ? "Nothing in that time." : lines };
+    actOnList(
+      "timeline",
+      "show when an agent's routines were due and will be due (default: a day back and a day ahead)",
+      {
+        args: [{ name: "<agent>", about: "agent whose routines to show" }],
+        options: [
+          { flags: "--from <time>", about: "start of the period: a day or an RFC 3339 time" },
+          { flags: "--to <time>", about: "end of the period: a day or an RFC 3339 time" },
+        ],
+        async run({ client, path, args: [agent], flags }) {
+          const query = queryOf({ from: flags["from"], to: flags["to"] });
+          const list = await listItems(client, `${path}/${encodeURIComponent(agent!)}/timeline`, SHOWN, query);
+          const more = list.next_cursor === null ? [] : [`The first ${SHOWN}. Narrow it with --from and --to.`];
+          const lines = [...tickLines(list.items, ({ at }) => at), ...more];
+          return { json: list, text: list.items.length === 0 ? "Nothing in that time." : lines };
+        },
       },
-    }),
-    deleteVerb("delete a routine and end its work", (item: Item) => `routine ${item["name"]}`),
+    ),
+    deleteVerb("delete a routine and stop its running work", (item: Item) => `routine ${item["name"]}`),
   ],
 };
 

@@ -46,19 +46,19 @@ export const runs: Resource<List> = {
     { head: "TASK", of: ({ task_description }) => task_description, shrinks: true },
   ],
   filters: [
-    { flags: "--pipeline <pipeline>", about: "of this pipeline", query: "pipeline_id" },
-    { flags: "--status <status>", about: "in this status", query: "status", choices: RUN_STATUSES },
-    { flags: "--since <time>", about: "created at or after this time (RFC 3339)", query: "since" },
+    { flags: "--pipeline <pipeline>", about: "only runs of this pipeline", query: "pipeline_id" },
+    { flags: "--status <status>", about: "only runs with this status", query: "status", choices: RUN_STATUSES },
+    { flags: "--since <time>", about: "only runs created at or after this time (RFC 3339)", query: "since" },
   ],
   options: [
-    { flags: "--follow", about: "follow the run until it ends" },
-    { flags: "--text", about: "with --follow: show all that agents write" },
-    { flags: "--no-text", about: "with --follow: hide what agents write" },
+    { flags: "--follow", about: "show steps, tool calls and cost until the run ends" },
+    { flags: "--text", about: "when following, print everything that agents write, also above the live tree" },
+    { flags: "--no-text", about: "when following, do not print what agents write" },
   ],
   empty: 'No runs yet. Try: skep run hello "Greet me"',
   show: (run, { client, flags }) => (flags["follow"] ? answerFollowed(run, client, flags) : show(run, client)),
   verbs: [
-    actOnOne("delete", "delete an ended run with its files, its branch and all that was said", {
+    actOnOne("delete", "delete an ended run with its files, its branch and its transcripts", {
       options: DELETE_OPTIONS,
       run: ({ client, item: { id }, flags }) => deleteHistory(client, { kind: "runs", id, what: `run ${id}`, flags }),
     }),
@@ -124,24 +124,26 @@ export async function answerFollowed(run: Pick<Item, "id">, client: Client, flag
 /** Verbs of runs that are also top-level commands. */
 export const RUN_VERBS: readonly Verb<Item, List>[] = [
   actOnOne("cancel", "cancel a run", ({ client, path }) => act(client, path, "cancel")),
-  actOnOne("try-now", "ask a provider again at once, whose quota the run waits for", ({ client, path }) =>
-    act(client, path, "try-now"),
+  actOnOne(
+    "try-now",
+    "ask the model provider again at once, when a run waits for a used-up quota to reset",
+    ({ client, path }) => act(client, path, "try-now"),
   ),
   actOnOne("restart", "continue a failed or cancelled run from its first unfinished step", {
     options: [
-      { flags: "--from <step>", about: "go back to this step" },
-      { flags: "--context <text>", about: "guidance for the steps that run again" },
+      { flags: "--from <step>", about: "step to go back to (default: the first unfinished step)" },
+      { flags: "--context <text>", about: "extra guidance for the steps that run again" },
     ],
     run: ({ client, path, flags }) =>
       act(client, path, "restart", { from_step: flags["from"], human_context: flags["context"] }),
   }),
   connectionsVerb,
   previewVerb,
-  actOnOne("approve", "answer a step that waits for a person", {
-    args: [{ name: "[step]", about: "name of the step, where more than one waits" }],
+  actOnOne("approve", "approve or reject a step of a run that waits for a person", {
+    args: [{ name: "[step]", about: "name of the step; needed when several steps wait" }],
     options: [
-      { flags: "--reject", about: "say no" },
-      { flags: "--comment <text>", about: "what the next steps read" },
+      { flags: "--reject", about: "reject the step instead of approving it" },
+      { flags: "--comment <text>", about: "comment that the next steps read" },
     ],
     async run({ client, item, path, args, flags }) {
       const step = args[0] ?? (await onlyWaiting(client, item["id"]));

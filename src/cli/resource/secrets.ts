@@ -11,12 +11,12 @@ type Item = RowOf<List>;
 type One = Call<Item, `${List}/${string}`>;
 const { actOnList, actOnOne } = verbMakers<List>();
 
-const AGENTS = { name: "<agent...>", about: "ids of agents" };
+const AGENTS = { name: "<agent...>", about: "ids of the agents" };
 
 export const secrets: Resource<List> = {
   name: "secrets",
   one: "secret",
-  about: "sealed values that agents get as environment variables",
+  about: "list the secrets, sealed values that agents get as environment variables; or show one",
   path: "/v1/secrets",
   idOf: ({ secret_id }) => secret_id,
   namesOf: ({ name }) => [name],
@@ -37,33 +37,33 @@ export const secrets: Resource<List> = {
   ],
   empty: "No secrets yet. Store one: skep secrets set NAME",
   verbs: [
-    actOnList("set", "store a secret, or give one another value; it is asked for, or read from standard input", {
-      args: [{ name: "<name>", about: "also the name of the variable" }],
+    actOnList("set", "store a secret, or change its value; the value is asked for, or read from standard input", {
+      args: [{ name: "<name>", about: "name of the secret and of its environment variable" }],
       options: [
         { flags: "--value-env <name>", about: "take the value from this environment variable" },
         { flags: "--value-file <file>", about: "take the value from this file" },
-        { flags: "--description <text>", about: "what it is for" },
-        { flags: "--type <type>", about: "what it is", choices: ["api_key", "token", "ssh_key", "custom"] },
+        { flags: "--description <text>", about: "what the secret is for" },
+        { flags: "--type <type>", about: "kind of secret", choices: ["api_key", "token", "ssh_key", "custom"] },
         {
           flags: "--to <hosts>",
-          about: "no sandbox has it: it is put into requests to these hosts, separated by commas",
+          about: "hosts, separated by commas; the secret goes only into requests to them, and no sandbox gets it",
         },
         {
           flags: "--as <header>",
-          about: 'with --to: header and what is before the value (default: "Authorization: Bearer")',
+          about: 'with --to: header, and text before the value (default: "Authorization: Bearer")',
         },
-        { flags: "--methods <list>", about: "with --to: only for these methods, separated by commas" },
-        { flags: "--path <prefix>", about: "with --to: only for paths that begin with this" },
-        { flags: "--variable", about: "agents get it as a variable again" },
-        { flags: "--grant <agents>", about: "grant it to these agents, separated by commas" },
+        { flags: "--methods <list>", about: "with --to: only for requests with these methods, separated by commas" },
+        { flags: "--path <prefix>", about: "with --to: only for requests to paths that begin with this" },
+        { flags: "--variable", about: "undo --to: give agents the secret as an environment variable again" },
+        { flags: "--grant <agents>", about: "ids of agents to grant the secret to, separated by commas" },
       ],
       run: set,
     }),
-    actOnOne("grant", "let agents have a secret", {
+    actOnOne("grant", "grant a secret to agents", {
       args: [AGENTS],
       run: (call) => grant(call, call.item, call.args),
     }),
-    actOnOne("revoke", "take a secret from agents; those that are working keep it until they end", {
+    actOnOne("revoke", "take a secret away from agents; work that is running keeps it until it ends", {
       args: [AGENTS],
       async run({ client, item, path, args }) {
         for (const agent of args) await client.call("DELETE", `${path}/grant/${encodeURIComponent(agent)}`);

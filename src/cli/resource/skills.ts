@@ -24,7 +24,7 @@ const stateOf = ({ enabled, problems, trusted }: Item): string => {
 export const skills: Resource<List> = {
   name: "skills",
   one: "skill",
-  about: "skills: instructions that agents load when they fit",
+  about: "list the skills, instructions that agents load when a task needs them; or show one",
   path: "/v1/skills",
   idOf: nameOf,
   pathOf: placeOf,
@@ -38,7 +38,7 @@ export const skills: Resource<List> = {
     { head: "TAGS", of: ({ tags }) => tags.join(", "), shrinks: true },
     { head: "DESCRIPTION", of: ({ description }) => description, shrinks: true },
   ],
-  filters: [{ flags: "--agent <agent>", about: "what this agent sees", query: "agent_id" }],
+  filters: [{ flags: "--agent <agent>", about: "only skills that this agent sees", query: "agent_id" }],
   empty: "No skills. Add one: skep skills add NAME --description TEXT --content FILE",
   async show(skill) {
     const problems = skill["problems"].map(({ line, column, message }) => `${line}:${column}  ${message}`);
@@ -60,15 +60,24 @@ export const skills: Resource<List> = {
   },
   verbs: [
     actOnList("add", "create a skill", {
-      args: [{ name: "[name]", about: "small letters, digits and hyphens; unless given, that of the front matter" }],
+      args: [
+        {
+          name: "[name]",
+          about: "name of the skill: lower-case letters, digits and hyphens (default: from the front matter)",
+        },
+      ],
       options: [
         {
           flags: "--description <text>",
-          about: "what agents see of it before they load it; unless given, that of the front matter",
+          about: "what agents see of the skill before they load it (default: from the front matter)",
         },
-        { flags: "--content <file>", about: "its instructions, Markdown; - for standard input", default: "-" },
-        { flags: "--tags <words>", about: "words of a task that bring it in, separated by commas" },
-        { flags: "--agent <agent>", about: "for this agent alone" },
+        {
+          flags: "--content <file>",
+          about: "file with the instructions (Markdown); - for standard input",
+          default: "-",
+        },
+        { flags: "--tags <words>", about: "words of a task that bring in the skill, separated by commas" },
+        { flags: "--agent <agent>", about: "offer the skill to this agent only" },
       ],
       async run({ client, path, args: [name], flags }) {
         const skill = await client.call("POST", path, {
@@ -83,12 +92,12 @@ export const skills: Resource<List> = {
     }),
     actOnOne("update", "change a skill", {
       options: [
-        { flags: "--description <text>", about: "what agents see of it before they load it" },
+        { flags: "--description <text>", about: "what agents see of the skill before they load it" },
         {
           flags: "--content <file>",
-          about: "its instructions, with the description and tags of its front matter; - for standard input",
+          about: "file with the instructions; its front matter sets the description and tags; - for standard input",
         },
-        { flags: "--tags <words>", about: "words of a task that bring it in, separated by commas" },
+        { flags: "--tags <words>", about: "words of a task that bring in the skill, separated by commas" },
       ],
       async run({ client, item, flags }) {
         const skill = await client.call("PUT", placeOf(item), {
@@ -99,8 +108,8 @@ export const skills: Resource<List> = {
         return { json: skill, text: `${nameOf(skill)}: changed` };
       },
     }),
-    actOnOne("confirm", "trust a skill that an agent wrote after it had read outside text", {
-      options: [{ flags: "--for-everybody", about: "and use it in everybody's work; for administrators" }],
+    actOnOne("confirm", "confirm that you trust a skill that an agent wrote after it had read outside text", {
+      options: [{ flags: "--for-everybody", about: "also use the skill in everybody's work (administrators only)" }],
       async run({ client, item, flags }) {
         const body = { trusted: true as const, ...(flags["forEverybody"] ? { for_everybody: true as const } : {}) };
         const skill = await client.call("PUT", placeOf(item), body);
@@ -108,7 +117,7 @@ export const skills: Resource<List> = {
       },
     }),
     switchVerb("enable", "offer a skill to agents", true),
-    switchVerb("disable", "keep a skill without offering it", false),
+    switchVerb("disable", "stop offering a skill to agents, but keep it", false),
     actOnOne("delete", "delete a skill", {
       options: [YES],
       async run({ client, item, flags }) {

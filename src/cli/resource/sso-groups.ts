@@ -19,15 +19,15 @@ const MOST = 2_000;
 
 export const groupsVerb = verbMakers<List, Provider>().actOnOne(
   "groups",
-  "list which groups are members of which projects; give a group a role in a project, take it away",
+  "list the roles that groups have in projects; give a group a role in a project, or take it away",
   {
     args: [
       { name: "<action>", about: "what to do", choices: ACTIONS },
-      { name: "[group]", about: "as the provider's claim names it" },
+      { name: "[group]", about: "name of the group, as in the provider's claim" },
       { name: "[project]", about: "name or id of the project" },
     ],
     options: [
-      { flags: "--role <role>", about: "what the group may do there (default: contributor)", choices: ROLES },
+      { flags: "--role <role>", about: "role of the group in the project (default: contributor)", choices: ROLES },
       YES,
     ],
     async run({ client, item, path, args: [action = "list", group, named], flags }) {

@@ -13,21 +13,24 @@ type One = Call<Item, `${List}/${string}`>;
 const { actOnList, actOnOne } = verbMakers<List, Item>();
 
 const OPTIONS: OptionSpec[] = [
-  { flags: "--name <text>", about: "name to show" },
-  { flags: "--issuer <url>", about: "address of the provider" },
-  { flags: "--client-id <id>", about: "as the provider gave it" },
-  { flags: "--client-secret-env <name>", about: "take the secret from this environment variable" },
-  { flags: "--secret", about: "ask for the secret, or read it from standard input" },
-  { flags: "--scopes <words>", about: "separated by commas" },
-  { flags: "--domains <names>", about: "domains of addresses that may be linked or made; * is any" },
-  { flags: "--group-claim <name>", about: "claim that holds the groups; a dot goes deeper" },
-  { flags: "--auto-create <yes>", about: "make an account at first sign-on", choices: ["yes", "no"] },
+  { flags: "--name <text>", about: "display name" },
+  { flags: "--issuer <url>", about: "issuer address of the provider" },
+  { flags: "--client-id <id>", about: "client id that the provider gave you" },
+  { flags: "--client-secret-env <name>", about: "take the client secret from this environment variable" },
+  { flags: "--secret", about: "ask for the client secret, or read it from standard input" },
+  { flags: "--scopes <words>", about: "scopes to ask the provider for, separated by commas" },
+  {
+    flags: "--domains <names>",
+    about: "domains of e-mail addresses whose accounts may be linked or created, separated by commas; * is any",
+  },
+  { flags: "--group-claim <name>", about: "claim that holds the user's groups; a dot goes one level deeper" },
+  { flags: "--auto-create <yes>", about: "whether to create an account at the first sign-on", choices: ["yes", "no"] },
 ];
 
 export const sso: Resource<List, Item, Item> = {
   name: "sso",
   one: "provider",
-  about: "providers that users sign on through (OpenID Connect)",
+  about: "list the OpenID Connect providers that users sign on through, or show one",
   path: "/v1/auth/oidc",
   idOf: ({ slug }) => slug,
   single: false,
@@ -40,8 +43,8 @@ export const sso: Resource<List, Item, Item> = {
   ],
   empty: "No providers. Add one: skep sso add SLUG --name TEXT --issuer URL --client-id ID --secret",
   verbs: [
-    actOnList("add", "add a provider", {
-      args: [{ name: "<slug>", about: "its name in addresses" }],
+    actOnList("add", "add a sign-on provider", {
+      args: [{ name: "<slug>", about: "short name of the provider, used in addresses" }],
       options: OPTIONS,
       async run({ client, path, args: [slug = ""], flags }) {
         return showProvider(
@@ -49,23 +52,27 @@ export const sso: Resource<List, Item, Item> = {
         );
       },
     }),
-    editVerb("update", "change a provider", {
+    editVerb("update", "change a sign-on provider; options that you leave out keep their values", {
       options: OPTIONS,
       fieldsOf: ({ flags }) => bodyFrom(flags),
       linesOf,
     }),
-    actOnOne("test", "try a provider: its description, keys, redirect address and secret", async ({ client, item }) => {
-      const { slug, issuer = "", client_id = "", scopes = [] } = item;
-      const tried = await client.call("POST", "/v1/auth/oidc/test", { slug, issuer, client_id, scopes });
-      const lines = tried["findings"].flatMap(({ verdict, check, detail, remedy }) => [
-        `${String(verdict).padEnd(5)} ${check}: ${detail}`,
-        ...(remedy ? [`      ${remedy}`] : []),
-      ]);
-      return { json: tried, text: lines.join("\n"), code: tried["verdict"] === "fail" ? 1 : 0 };
-    }),
+    actOnOne(
+      "test",
+      "test a provider: its discovery document, keys, redirect address and secret",
+      async ({ client, item }) => {
+        const { slug, issuer = "", client_id = "", scopes = [] } = item;
+        const tried = await client.call("POST", "/v1/auth/oidc/test", { slug, issuer, client_id, scopes });
+        const lines = tried["findings"].flatMap(({ verdict, check, detail, remedy }) => [
+          `${String(verdict).padEnd(5)} ${check}: ${detail}`,
+          ...(remedy ? [`      ${remedy}`] : []),
+        ]);
+        return { json: tried, text: lines.join("\n"), code: tried["verdict"] === "fail" ? 1 : 0 };
+      },
+    ),
     groupsVerb,
-    ...switchVerbs("let users sign on through a provider", "close sign-on through a provider", linesOf),
-    deleteVerb("delete a provider; accounts stay", (item: Item) => `sign-on through ${item["name"]}`),
+    ...switchVerbs("let users sign on through a provider", "stop users from signing on through a provider", linesOf),
+    deleteVerb("delete a sign-on provider; the accounts stay", (item: Item) => `sign-on through ${item["name"]}`),
   ],
 };
 

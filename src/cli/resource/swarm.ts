@@ -30,13 +30,13 @@ const tookOf = ({ finished_at, ...one }: Item | Task): string => {
 const doneOf = ({ counts, task_count }: Item): string => `${counts.succeeded ?? 0}/${task_count}`;
 const exitCodeOf = ({ status }: Item): number => (status === "succeeded" ? 0 : status === "cancelled" ? 3 : 1);
 
-const FOLLOW: OptionSpec = { flags: "--follow", about: "say what happens until it ends" };
-const OUTPUTS: OptionSpec = { flags: "--outputs", about: "print what each task gave" };
+const FOLLOW: OptionSpec = { flags: "--follow", about: "show progress until the swarm ends" };
+const OUTPUTS: OptionSpec = { flags: "--outputs", about: "also print the output of each task" };
 
 export const swarm: Resource<List> = {
   name: "swarm",
   one: "swarm",
-  about: "tasks that depend on each other, done by agents side by side",
+  about: "list the swarms, tasks that agents do side by side; or show one with its tasks",
   path: "/v1/swarm",
   idOf: ({ id }) => id,
   columns: [
@@ -53,8 +53,13 @@ export const swarm: Resource<List> = {
   empty: "No swarms yet. Start one with: skep swarm run FILE",
   show: (item, { client, flags }) => (flags["follow"] ? follow(client, item, flags) : show(client, item, flags)),
   verbs: [
-    actOnList("run", "start the swarm of a YAML or JSON file (- reads standard input); see docs/swarms.md", {
-      args: [{ name: "<file>", about: "agent_id, tasks and what else the API takes" }],
+    actOnList("run", "start a swarm that a file describes; see docs/swarms.md", {
+      args: [
+        {
+          name: "<file>",
+          about: "YAML or JSON file with agent_id, tasks and other fields of the API; - for standard input",
+        },
+      ],
       options: [FOLLOW, OUTPUTS],
       async run({ client, args: [file], flags }) {
         const made = await client.call("POST", "/v1/swarm/execute", await readPlan(file!));
@@ -63,20 +68,20 @@ export const swarm: Resource<List> = {
         return { json: made, text: [made["id"], `follow it with: skep swarm show ${made["id"]} --follow`] };
       },
     }),
-    listVerb("list swarms, as `skep swarm` does", SWARMS, () => swarm),
-    actOnOne("show", "show one with its tasks, as `skep swarm ONE` does", {
+    listVerb("list the swarms, as `skep swarm` does", SWARMS, () => swarm),
+    actOnOne("show", "show a swarm with its tasks, as `skep swarm SWARM` does", {
       options: [FOLLOW, OUTPUTS],
       run: ({ client, item, flags }) => (flags["follow"] ? follow(client, item, flags) : show(client, item, flags)),
     }),
-    actOnOne("cancel", "end one and all that its tasks started", async ({ client, path }) => {
+    actOnOne("cancel", "cancel a swarm and all work that its tasks started", async ({ client, path }) => {
       const now = await client.call("POST", `${path}/cancel`);
       return {
         json: now,
         text: `${now["id"]} ${now["status"] === "running" ? "is being cancelled" : now["status"]}`,
       };
     }),
-    actOnOne("retry", "do a task that did not succeed again, and what depends on it", {
-      args: [{ name: "<task>", about: "its key" }],
+    actOnOne("retry", "do a task of a swarm that did not succeed again, and the tasks that depend on it", {
+      args: [{ name: "<task>", about: "key of the task in the swarm" }],
       options: [FOLLOW, OUTPUTS],
       async run({ client, path, args: [key], flags }) {
         const now = await client.call("POST", `${path}/tasks/${encodeURIComponent(key!)}/retry`);

@@ -10,7 +10,7 @@ import { type Column, fieldLines, tableLines } from "../terminal/table.ts";
 import { type Answer, type Call, verbMakers } from "./resource.ts";
 import { readData } from "./task-import.ts";
 
-const FILE = { name: "[file]", about: "JSON or YAML with the new ones; - for standard input" };
+const FILE = { name: "[file]", about: "JSON or YAML file with the new definition; - for standard input" };
 /** The path of a board's list of tasks. */
 export type Tasks = `/v1/projects/${string}/tasks`;
 type Stage = Schemas["ResolveWorkflowProjectTaskAnswer"]["stages"][number];
@@ -20,10 +20,12 @@ export const projectPath = (path: Tasks) => `/v1/projects/${path.split("/")[3]}`
 
 export const policyVerb = actOnList(
   "policy",
-  "show the stages that work of each kind goes through; with a file, set them",
+  "show the workflow policy: the stages that each kind of work goes through; with a file, set it",
   {
     args: [FILE],
-    options: [{ flags: "--wait-for-merge <yes|no>", about: "whether a task is done only when its work is merged" }],
+    options: [
+      { flags: "--wait-for-merge <yes|no>", about: "whether a task counts as done only when its work is merged" },
+    ],
     async run({ client, path, args: [file], flags }) {
       const address = `${projectPath(path)}/workflow-policy` as const;
       const data = file === undefined ? {} : membersOf(await readData(file));
@@ -59,9 +61,9 @@ function policyLines({ exists, rules, wait_for_merge }: Schemas["ProjectWorkflow
   ];
 }
 
-export const columnsVerb = actOnList("columns", "show the columns of the board; with a file, set them", {
+export const columnsVerb = actOnList("columns", "show the columns of a project's board; with a file, set them", {
   args: [FILE],
-  options: [{ flags: "--standard", about: "the shipped columns again" }],
+  options: [{ flags: "--standard", about: "go back to the columns that Skep ships with" }],
   async run({ client, path, args: [file], flags }) {
     if (file !== undefined && flags["standard"]) throw badUsage("Give a file, or --standard, not both.");
     const data = file === undefined ? undefined : await readData(file);

@@ -23,15 +23,15 @@ const PRIORITIES = ["p0", "p1", "p2", "p3"];
 const SHOWN = 200;
 
 const CHOICES: readonly OptionSpec[] = [
-  { flags: "--description <text>", about: "what is to be done; empty: nothing more than its title" },
-  { flags: "--file <file>", about: "what is to be done, from a file; - for standard input" },
-  { flags: "--priority <priority>", about: "p0 is the most urgent", choices: PRIORITIES },
+  { flags: "--description <text>", about: "what to do; empty: only the title says it" },
+  { flags: "--file <file>", about: "file that says what to do; - for standard input" },
+  { flags: "--priority <priority>", about: "priority of the task; p0 is the most urgent", choices: PRIORITIES },
   { flags: "--type <type>", about: "kind of work: feature, bugfix, test, refactor, docs, …; empty: none" },
-  { flags: "--agent <agent>", about: "who is to do it; empty: nobody" },
-  { flags: "--parent <task>", about: "task that it is a part of; empty: none" },
-  { flags: "--depends <tasks>", about: "tasks that come before it, separated by commas; empty: none" },
-  { flags: "--tags <tags>", about: "words to find it by, separated by commas; empty: none" },
-  { flags: "--estimate <hours>", about: "how long it may take; empty: nobody knows" },
+  { flags: "--agent <agent>", about: "agent that is to do the task; empty: none" },
+  { flags: "--parent <task>", about: "task that this task is a part of; empty: none" },
+  { flags: "--depends <tasks>", about: "tasks that must be done first, separated by commas; empty: none" },
+  { flags: "--tags <tags>", about: "tags to find the task by, separated by commas; empty: none" },
+  { flags: "--estimate <hours>", about: "estimated hours of work, e.g. 2 or 0.5; empty: unknown" },
 ];
 
 async function fieldsOf({ client, flags }: Pick<Call, "client" | "flags">, list: List): Promise<Fields> {
@@ -72,13 +72,13 @@ const taskStyle = (status: string): Style | undefined => TASK_STYLES[status] ?? 
 const listPathOf = ({ item }: Call<Item>) => `/v1/projects/${item.project_id}/tasks` as const;
 
 const VERBS: readonly Verb<Item, List>[] = [
-  actOnList("board", "show the board, column beside column", {
-    options: [{ flags: "--cards <n>", about: "how many tasks of each status", default: "8" }],
+  actOnList("board", "show the board of a project, its columns side by side", {
+    options: [{ flags: "--cards <n>", about: "number of tasks to show of each status, from 1 to 100", default: "8" }],
     run: showBoard,
   }),
-  actOnList("create", "put a task on the board", {
-    args: [{ name: "<title>", about: "what it is, in a line" }],
-    options: [...CHOICES, { flags: "--status <status>", about: "where on the board; backlog unless given" }],
+  actOnList("create", "create a task on the board", {
+    args: [{ name: "<title>", about: "title of the task, in one line" }],
+    options: [...CHOICES, { flags: "--status <status>", about: "status of the new task (default: backlog)" }],
     async run(call) {
       const {
         client,
@@ -91,44 +91,44 @@ const VERBS: readonly Verb<Item, List>[] = [
       return { json: made, text: linesOf(made) };
     },
   }),
-  editVerb("edit", "change a task; what is not given stays as it is. Its place: move, transition", {
-    options: [{ flags: "--title <text>", about: "what it is, in a line" }, ...CHOICES],
+  editVerb("edit", "change a task; options that you leave out keep their values (place and status: move, transition)", {
+    options: [{ flags: "--title <text>", about: "title of the task, in one line" }, ...CHOICES],
     fieldsOf: async (call: One) => ({
       ...bodyOf(call.flags, { title: "title" }),
       ...(await fieldsOf(call, listPathOf(call))),
     }),
     linesOf,
   }),
-  confirmVerb("trust the words of a task that may come from outside text", linesOf),
-  actOnOne("move", "put a task before or after another one, or into another status", {
+  confirmVerb("confirm that you trust the words of a task that may come from outside text", linesOf),
+  actOnOne("move", "move a task before or after another one, or into another status", {
     options: [
-      { flags: "--to <status>", about: "its new status" },
-      { flags: "--before <task>", about: "the task that comes after it" },
-      { flags: "--after <task>", about: "the task that comes before it" },
+      { flags: "--to <status>", about: "new status of the task" },
+      { flags: "--before <task>", about: "put the task before this one" },
+      { flags: "--after <task>", about: "put the task after this one" },
     ],
     run: move,
   }),
-  actOnOne("transition", "move a task to another status, and say where it may go next", {
-    args: [{ name: "<status>", about: "the new status" }],
+  actOnOne("transition", "move a task to another status, and print the statuses that it may move to next", {
+    args: [{ name: "<status>", about: "new status of the task" }],
     options: [
-      { flags: "--note <text>", about: "why; kept in its history" },
-      { flags: "--force", about: "ignore dependencies, limits of columns and required stages" },
+      { flags: "--note <text>", about: "reason for the move, kept in the task's history" },
+      { flags: "--force", about: "ignore dependencies, column limits and required stages" },
     ],
     run: transition,
   }),
-  actOnOne("claim", "take a task for an agent, extend its claim, or give it back", {
-    args: [{ name: "<agent>", about: "for whom" }],
-    options: [{ flags: "--release", about: "give it back" }],
+  actOnOne("claim", "claim a task for an agent, extend the claim, or release it", {
+    args: [{ name: "<agent>", about: "agent that claims the task" }],
+    options: [{ flags: "--release", about: "release the claim instead" }],
     async run({ client, path, args: [agent_id = ""], flags }) {
       const answer = await client.call("POST", `${path}/claim`, { agent_id, release: flags["release"] === true });
       return { json: answer, text: linesOf(answer["task"]) };
     },
   }),
-  actOnOne("execute", "have agents do a task: starts the run of its next stages", {
+  actOnOne("execute", "start the run in which agents do the next stages of a task", {
     options: [
-      { flags: "--type <type>", about: "as another kind of work" },
-      { flags: "--pipeline <id>", about: "by this pipeline instead of what the policy names" },
-      { flags: "--follow", about: "show steps, tool calls and cost as they come" },
+      { flags: "--type <type>", about: "treat the task as this kind of work" },
+      { flags: "--pipeline <id>", about: "pipeline to use instead of the one that the policy names" },
+      { flags: "--follow", about: "show steps, tool calls and cost until the run ends" },
     ],
     async run({ client, path, flags }) {
       const body = { work_type: flags["type"], pipeline_id: flags["pipeline"] };
@@ -137,14 +137,14 @@ const VERBS: readonly Verb<Item, List>[] = [
       return answerFollowed(run, client, flags);
     },
   }),
-  actOnOne("plan", "show what is to be done for a task, and what is next", {
-    options: [{ flags: "--type <type>", about: "as another kind of work" }],
+  actOnOne("plan", "show the stages of a task, those that are done, and the next one", {
+    options: [{ flags: "--type <type>", about: "treat the task as this kind of work" }],
     run: planOf,
   }),
-  actOnOne("history", "show what happened to a task, newest first", history),
+  actOnOne("history", "show the history of a task, newest first", history),
   actOnList("import", "create many tasks from a JSON or YAML file; - for standard input", {
-    args: [{ name: "<file>", about: "a list of tasks; `key` is what the others name one by" }],
-    options: [{ flags: "--no-wait", about: "do not wait for the end" }],
+    args: [{ name: "<file>", about: "file with a list of tasks; other tasks refer to a task by its `key`" }],
+    options: [{ flags: "--no-wait", about: "return at once; do not wait until the job has ended" }],
     run: importTasks,
   }),
   policyVerb,
@@ -155,7 +155,7 @@ const VERBS: readonly Verb<Item, List>[] = [
 export const tasks: Resource<List> = {
   name: "tasks",
   one: "task",
-  about: "tasks of a project, in the order of its board",
+  about: "list the tasks of a project in the order of its board, or show one",
   path: "",
   within: {
     option: PROJECT,
@@ -173,12 +173,12 @@ export const tasks: Resource<List> = {
     { head: "ID", of: ({ id }) => id },
   ],
   filters: [
-    { flags: "--status <status>", about: "only in this status", query: "status" },
-    { flags: "--priority <priority>", about: "only of this one", query: "priority", choices: PRIORITIES },
-    { flags: "--agent <agent>", about: "only of this agent", query: "agent_id" },
-    { flags: "--tag <tag>", about: "only with this tag", query: "tag" },
-    { flags: "--search <words>", about: "only with these words in the title", query: "q" },
-    { flags: "--ready", about: "what can be started, the most urgent first", query: "ready" },
+    { flags: "--status <status>", about: "only tasks with this status", query: "status" },
+    { flags: "--priority <priority>", about: "only tasks with this priority", query: "priority", choices: PRIORITIES },
+    { flags: "--agent <agent>", about: "only tasks of this agent", query: "agent_id" },
+    { flags: "--tag <tag>", about: "only tasks with this tag", query: "tag" },
+    { flags: "--search <words>", about: "only tasks with these words in the title", query: "q" },
+    { flags: "--ready", about: "only tasks that can be started, the most urgent first", query: "ready" },
   ],
   empty: "No tasks yet. Make one: skep tasks create TITLE",
   show: async (task) => linesOf(task),

@@ -13,7 +13,7 @@ const { actOnList, actOnOne } = verbMakers<List>();
 export const users: Resource<List> = {
   name: "users",
   one: "user",
-  about: "accounts of a server, for its administrators",
+  about: "list the user accounts of a server, or show one (administrators only)",
   path: "/v1/users",
   idOf: ({ id }) => id,
   namesOf: ({ email }) => [email],
@@ -31,11 +31,11 @@ export const users: Resource<List> = {
   ],
   empty: "No users yet. Create one: skep users create EMAIL --password",
   verbs: [
-    actOnList("create", "create a user; without --password it signs on through a provider", {
-      args: [{ name: "<email>", about: "its address" }],
+    actOnList("create", "create a user; without --password, the user signs on through a provider", {
+      args: [{ name: "<email>", about: "e-mail address of the user" }],
       options: [
-        { flags: "--name <text>", about: "name to show" },
-        { flags: "--admin", about: "make an administrator" },
+        { flags: "--name <text>", about: "display name" },
+        { flags: "--admin", about: "make the user an administrator" },
         { flags: "--password", about: "ask for a password, or read it from standard input" },
       ],
       async run({ client, path, args: [email = ""], flags }) {
@@ -44,13 +44,13 @@ export const users: Resource<List> = {
         return shown(await client.call("POST", path, body));
       },
     }),
-    actOnOne("update", "change a user, by address or id", {
+    actOnOne("update", "change a user, named by e-mail address or id", {
       options: [
-        { flags: "--name <text>", about: "name to show" },
-        { flags: "--role <role>", about: "its role", choices: ["admin", "user"] },
-        { flags: "--active <yes>", about: "whether it may log in", choices: ["true", "false"] },
+        { flags: "--name <text>", about: "display name" },
+        { flags: "--role <role>", about: "role of the user", choices: ["admin", "user"] },
+        { flags: "--active <yes>", about: "whether the user may log in", choices: ["true", "false"] },
         { flags: "--password", about: "ask for a new password, or read it from standard input" },
-        { flags: "--reset-two-factor", about: "switch off its two-factor verification" },
+        { flags: "--reset-two-factor", about: "switch off the user's two-factor verification" },
       ],
       async run({ client, path, flags }) {
         const body = {
@@ -62,7 +62,7 @@ export const users: Resource<List> = {
         return shown(await client.call("PUT", path, body));
       },
     }),
-    deleteVerb("delete a user; what it owned becomes yours", (item: Item) => `user ${item["email"]}`, {
+    deleteVerb("delete a user; what the user owned becomes yours", (item: Item) => `user ${item["email"]}`, {
       everything: everythingOf("users"),
     }),
   ],

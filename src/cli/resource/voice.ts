@@ -14,7 +14,10 @@ type Item = RowOf<List>;
 const { actOnList } = verbMakers<List>();
 type Settings = Schemas["TtsSettings"] | Schemas["AgentTtsSettings"];
 
-const OF_AGENT: OptionSpec = { flags: "--agent <agent>", about: "that agent's own settings, not the instance's" };
+const OF_AGENT: OptionSpec = {
+  flags: "--agent <agent>",
+  about: "use the settings of this agent instead of the instance's",
+};
 const FORMATS: Readonly<Record<string, string>> = { ".mp3": "mp3", ".wav": "wav", ".opus": "opus", ".ogg": "opus" };
 
 const VOICES: readonly Column<Pick<Item, "id" | "name" | "provider" | "languages">>[] = [
@@ -40,14 +43,14 @@ const CALLS: readonly Column<RowOf<"/v1/tts-calls">>[] = [
 export const voice: Resource<List> = {
   name: "voice",
   one: "voice",
-  about: "voices of agents: list those of the hosted speech service",
+  about: "list the voices of the hosted speech service, or show one",
   path: "/v1/tts/voices",
   idOf: ({ id }) => id,
   namesOf: ({ name }) => [name],
   columns: VOICES,
   empty: "The hosted speech service has no voices. Those of this machine: skep voice local",
   verbs: [
-    actOnList("local", "say whether the local speech service answers, and list its voices", async ({ client }) => {
+    actOnList("local", "check whether the local speech service answers, and list its voices", async ({ client }) => {
       const health = await client.call("GET", "/v1/tts/localvoice/health");
       const at = health["url"] ?? health["detail"];
       if (!health["reachable"])
@@ -59,32 +62,36 @@ export const voice: Resource<List> = {
       const { items } = await listItems(client, "/v1/tts/localvoice/profiles", MOST_VOICES);
       return { json: { ...health, items }, text: [`Local speech service: ${at}`, ...tableLines(VOICES, items)] };
     }),
-    actOnList("settings", "show the settings", {
+    actOnList("settings", "show the voice settings", {
       options: [OF_AGENT],
       async run({ client, flags }) {
         const settings = await client.ask<Settings>("GET", settingsPath(flags));
         return { json: settings, text: settingsLines(settings) };
       },
     }),
-    actOnList("set", "change settings: enabled=true provider=espeak-ng; null sets an agent's back to the instance's", {
-      args: [{ name: "<field=value...>", about: "fields as `skep voice settings` shows them" }],
-      options: [OF_AGENT],
-      async run({ client, flags, args }) {
-        const settings = await client.ask<Settings>("PUT", settingsPath(flags), readPairs(args));
-        return { json: settings, text: settingsLines(settings) };
+    actOnList(
+      "set",
+      "change voice settings, e.g. enabled=true provider=espeak-ng; null resets an agent's to the instance's",
+      {
+        args: [{ name: "<field=value...>", about: "fields as `skep voice settings` shows them" }],
+        options: [OF_AGENT],
+        async run({ client, flags, args }) {
+          const settings = await client.ask<Settings>("PUT", settingsPath(flags), readPairs(args));
+          return { json: settings, text: settingsLines(settings) };
+        },
       },
-    }),
-    actOnList("say", "speak a text as an agent, into a file", {
-      args: [{ name: "<text>", about: "plain text or Markdown; - for standard input" }],
+    ),
+    actOnList("say", "speak a text with the voice of an agent, and write the sound to a file", {
+      args: [{ name: "<text>", about: "text to speak: plain text or Markdown; - for standard input" }],
       options: [
-        { flags: "--agent <agent>", about: "the agent whose voice it is" },
-        { flags: "--output <file>", about: "where to: .mp3, .wav or .opus, which is the format" },
-        { flags: "--voice <voice>", about: "another voice than the settings'" },
+        { flags: "--agent <agent>", about: "agent whose voice to use" },
+        { flags: "--output <file>", about: "file to write; its ending, .mp3, .wav or .opus, sets the format" },
+        { flags: "--voice <voice>", about: "voice to use (default: the one in the settings)" },
       ],
       run: speak,
     }),
-    actOnList("calls", "list speech that was made, newest first, with its cost", {
-      options: [{ flags: "--agent <agent>", about: "only that agent's" }],
+    actOnList("calls", "list the calls to speech services with their cost, newest first", {
+      options: [{ flags: "--agent <agent>", about: "only calls of this agent" }],
       run: calls,
     }),
   ],

@@ -39,7 +39,7 @@ export const COST: Column<Cost> = {
   right: true,
 };
 
-export const YES: OptionSpec = { flags: "--yes", about: "do not ask" };
+export const YES: OptionSpec = { flags: "--yes", about: "do not ask for confirmation" };
 
 /** If a person is there, asks before something is deleted. @throws Problem 400 `stopped`. */
 export async function assertMeant(question: string, flags: Flags): Promise<void> {
@@ -49,18 +49,14 @@ export async function assertMeant(question: string, flags: Flags): Promise<void>
 
 /** The verb that excludes an item from the retention settings. */
 export function keepVerb<Row extends { id: string }, List extends string>(one: string): OneVerb<Row, List> {
-  return verbMakers<List, Row>().actOnOne(
-    "keep",
-    `keep a ${one}, whatever retention.* says; --off lets it go by age again`,
-    {
-      options: [{ flags: "--off", about: "let it go again" }],
-      async run({ client, item: { id }, flags }) {
-        const isKept = flags["off"] !== true;
-        await client.ask(isKept ? "PUT" : "DELETE", `/v1/kept-history/${id}`);
-        return { json: { id, kept: isKept }, text: isKept ? `${id} is kept` : `${id} goes by retention.*` };
-      },
+  return verbMakers<List, Row>().actOnOne("keep", `exempt a ${one} from deletion by age (settings retention.*)`, {
+    options: [{ flags: "--off", about: "end the exemption" }],
+    async run({ client, item: { id }, flags }) {
+      const isKept = flags["off"] !== true;
+      await client.ask(isKept ? "PUT" : "DELETE", `/v1/kept-history/${id}`);
+      return { json: { id, kept: isKept }, text: isKept ? `${id} is kept` : `${id} goes by retention.*` };
     },
-  );
+  });
 }
 
 /** What a deletion can be told. */

@@ -15,9 +15,9 @@ export interface ServerFlags {
 /** Adds the flags of every command that talks to a server. */
 export const withServer = (command: Command): Command =>
   command
-    .option("--url <url>", "server to use [SKEP_URL]")
-    .option("--data <dir>", "use the server that works on this data folder [DATA]")
-    .option("--json", "JSON instead of words");
+    .option("--url <url>", "address of the server to use (env: SKEP_URL)")
+    .option("--data <dir>", "use the server that works on this data folder (env: DATA)")
+    .option("--json", "print JSON instead of text");
 
 /** A client of the server that the flags, the environment and earlier log-ins name. @throws Problem 503 `no_server`. */
 export async function connect(flags: ServerFlags): Promise<Client> {

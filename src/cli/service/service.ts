@@ -40,30 +40,32 @@ interface Flags {
 }
 
 export function serviceCommands(program: Command, exit: (code: number) => void): void {
-  const service = program.command("service").description("run a server as a service of this machine");
+  const service = program
+    .command("service")
+    .description("install, check or remove the server as a service of this machine");
   const command = (name: string, about: string) =>
     service
       .command(name)
       .description(about)
-      .option("--data <dir>", "data folder (default: /var/lib/skep, or yours without root)")
+      .option("--data <dir>", "data folder (default: /var/lib/skep as root, else one in your home folder)")
       .addOption(new Option("--executable <path>", "executable to run (default: this one)").hideHelp())
-      .option("--json", "JSON instead of words");
+      .option("--json", "print JSON instead of text");
 
-  command("install", "install the service and start it; as root for the machine, else for you")
-    .option("--no-docker", "keep the service's user out of the group docker")
-    .option("--root <dir>", "write below this folder and start nothing, for images")
-    .option("--print", "only print the service's definition")
+  command("install", "install the service and start it: as root for the machine, else for your user")
+    .option("--no-docker", "do not add the service's user to the group docker")
+    .option("--root <dir>", "write the files below this folder and start nothing; for building system images")
+    .option("--print", "only print the definition of the service")
     .action(async (flags: Flags) => {
       const options = optionsOf(flags);
       const manager = pickManager();
       if (flags.print) process.stdout.write(manager.describe(options).text);
       else await manager.install(options);
     });
-  command("status", "whether the service runs and its server answers; exit 1 when not").action(async (flags: Flags) =>
-    exit((await pickManager().status(optionsOf(flags))) ? 0 : 1),
+  command("status", "check whether the service runs and its server answers; exit 1 when not").action(
+    async (flags: Flags) => exit((await pickManager().status(optionsOf(flags))) ? 0 : 1),
   );
-  command("remove", "stop the service and remove it; the data stays")
-    .option("--root <dir>", "remove what install wrote below this folder")
+  command("remove", "stop and remove the service; the data stays")
+    .option("--root <dir>", "remove the files that install wrote below this folder")
     .action(async (flags: Flags) => await pickManager().remove(optionsOf(flags)));
 }
 
