@@ -1,12 +1,16 @@
-/** Of four bytes each at most: file systems take 255 bytes. */
+/** Most characters of the project's name. Each takes at most four bytes, and file systems allow 255. */
 const MAX_CHARACTERS = 60;
 
-/** The file that a project is exported to: its name as every file system and shell takes it, with letters of all languages. */
+/**
+ * The name of the file that a project is exported to: the project's name without characters that a shell or a file system
+ * may not take. Letters of all languages stay.
+ */
 export function archiveName(project: string): string {
   const letters = project.normalize("NFC").replaceAll(/[^\p{L}\p{N}._-]+/gu, "-");
   const name = [...letters]
     .slice(0, MAX_CHARACTERS)
     .join("")
-    .replaceAll(/^[.-]+|[.-]+$/g, "");
+    .replace(/^[.-]+/, "")
+    .replace(/(?<![.-])[.-]+$/, "");
   return `${name || "project"}.skep.tar.gz`;
 }

@@ -1,8 +1,8 @@
-/** Refusals of the server in the words of the command line: a flag rather than the member of the body that it became. */
+/** Rewords the server's refusals for the command line: they name a flag instead of the body's member that it became. */
 import type { Command } from "commander";
 import { isProblem, Problem } from "../../core/errors.ts";
 
-/** Members of bodies whose flags have another name; a flag counts where the command has it. */
+/** Flags of members that have another name. A flag is used only if the command has it. */
 const TYPED: Readonly<Record<string, readonly string[]>> = {
   api_key: ["The key"],
   assigned_agent: ["--agent"],
@@ -32,10 +32,10 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   work_type: ["--type"],
 };
 
-/** Flags of every command: no member of a body becomes of them. */
+/** Flags that every command has. They never become a member of a body. */
 const OF_THE_SERVER = ["--url", "--data", "--json"];
 
-/** Does that for the command; what is refused meanwhile names its flags. */
+/** Runs a command's action. Refusals that it throws name the command's flags. */
 export async function withFlags<T>(command: Command, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
@@ -50,8 +50,8 @@ function inFlags({ status, code, detail, extras }: Problem, { options }: Command
     [`--${member.replaceAll("_", "-")}`, ...(TYPED[member] ?? [])].find(
       (name) => longs.includes(name) || !name.startsWith("--"),
     );
-  // Below a member is its place in a list, or a name of its own.
-  const said = detail.replace(/^( *)([a-z_]+)((?:\.[^\s:]+)*)(?=:? )/gm, (whole, indent, member, below) => {
+  // A member may be followed by a position in a list, which is dropped, or by a name, which is kept.
+  const said = detail.replace(/^( *)([a-z_]+)((?:\.[^\s:.]+)*)(?=:? )/gm, (whole, indent, member, below) => {
     const flag = flagOf(member);
     if (flag === undefined) return whole;
     const own = below.replace(/^\.(\d+(\..*)?$)?/, "");
