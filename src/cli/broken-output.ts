@@ -14,7 +14,7 @@ export function beforeEarlyEnd(end: () => Promise<void>): () => void {
   return () => void endings.delete(end);
 }
 
-/** Somebody waits for the output and does not get all of it: a full disk, a quota, a limit of files' sizes. */
+/** Errors after which the reader does not get all output: a full disk, a quota, or a limit on the size of files. */
 const LOST = /^(ENOSPC|EDQUOT|EFBIG)$/;
 
 let isEnding = false;

@@ -75,7 +75,7 @@ function offerPrivate(error: unknown): never {
 
 /** Creates the run. The server's error does not repeat the unknown name, so the name is added here. */
 function create(client: Client, pipeline: string, task: string, flags: RunFlags): Promise<RunView> {
-  // A variable of a script that is unset: without its project the run would work in an empty folder.
+  // The variable of a script may be unset. Without its project, the run would work in an empty folder.
   for (const name of ["project", "model"] as const)
     if (flags[name]?.trim() === "") throw badUsage(`--${name} is empty. Name one, or leave the flag out.`);
   const body = {

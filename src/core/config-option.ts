@@ -52,16 +52,16 @@ const listOf =
     const entries = list(value);
     return entries?.every(isWanted) ? entries : undefined;
   };
-/** Addresses and CIDR networks. */
+/** Reads a list of addresses and CIDR networks. */
 export const networks = listOf(isNetwork);
-/** As a Host header has them: names and addresses, perhaps with a port. */
+/** Reads a list of names and addresses as in a Host header, which may have a port. */
 export const hostHeaders = listOf((entry) => /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i.test(entry));
-/** As an Origin header has them; a slash at the end is left out. */
+/** Reads a list of origins as in an Origin header. A slash at the end is dropped. */
 export const origins: Reader<string[]> = (value) => {
   const entries = list(value)?.map((entry) => entry.replace(/\/$/, "").toLowerCase());
   return entries?.every((entry) => /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@]+$/.test(entry)) ? entries : undefined;
 };
-/** Networks and host names. */
+/** Reads a list of addresses, CIDR networks and host names. */
 export const hosts = listOf((entry) => isNetwork(entry) || isHost(entry));
 export const url: Reader<string> = (value) => {
   try {

@@ -68,7 +68,7 @@ function wordsOf(schema: Loose): string {
   }
 }
 
-/** What each entry of a list is, where that is a choice of words. */
+/** The schema of each entry of a list, if an entry is one of several words. */
 function choiceOf({ items }: Loose): string {
   const words = items === undefined ? "" : joined(variantsOf(items));
   return words.startsWith("one of ") ? `, each ${words}` : "";

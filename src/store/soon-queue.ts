@@ -5,7 +5,7 @@ import { LIMITS } from "../core/limits.ts";
 interface Queued {
   definition: EventDefinition;
   draft: EventDraft;
-  /** Characters of its text as JSON. */
+  /** Length of its text as JSON, in characters. */
   size: number;
   /** Number of characters that were left out at its end because they came too fast. */
   left: number;

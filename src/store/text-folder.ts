@@ -338,7 +338,7 @@ function readFile(
 
 export const NOT_TEXT = "The file is not UTF-8 text.";
 
-/** A file's text, without a byte order mark; undefined: `NOT_TEXT`. */
+/** Decodes a file's bytes, without a byte order mark. Undefined if they are not UTF-8 (`NOT_TEXT`). */
 export function decodeText(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

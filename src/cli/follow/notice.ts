@@ -1,7 +1,7 @@
-/** What a run is told beside its steps: why it waits, and what is left of a budget. */
+/** Notices of a run that are not about a step: why it waits, and how much of a budget is left. */
 import { membersOf } from "../../core/is-object.ts";
 
-/** What a budget is of, as the sentence says it; the words of the settings name the others. */
+/** What a budget applies to, in words for the sentence. Budgets that are missing here have the words of the settings. */
 const BUDGETS: Readonly<Record<string, string>> = {
   session: "the work's budget",
   run: "the run's budget",

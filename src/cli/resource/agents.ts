@@ -114,10 +114,13 @@ function linesOf(agent: Item): string[] {
 const networkWords = (network: unknown): unknown =>
   typeof network === "object" && network !== null && "allow" in network ? `only ${String(network.allow)}` : network;
 
-/** Beside its settings. */
+/** Members of an agent that are not settings. */
 const IDENTITY = ["name", "emoji", "role", "description", "enabled", "prompt"];
 
-/** The server leaves out what it does not know. @throws Problem 422 `bad_usage`: a typing error would change nothing. */
+/**
+ * Refuses fields that the server would ignore. @throws Problem 422 `bad_usage`, because a mistyped field would change
+ * nothing.
+ */
 function assertFields({ config }: Item, given: readonly string[]): void {
   const names = [...IDENTITY, ...Object.keys(config)];
   const wrong = given.find((name) => !names.includes(name));

@@ -79,7 +79,7 @@ export async function findOne<Row, One>(
   resource: Resource<string, Row, One>,
   word: string,
 ): Promise<Row> {
-  // Every id begins with nothing: the only one there is would be taken for a variable of a script that is unset.
+  // Every id begins with an empty text. So an unset variable of a script would name the only item that there is.
   if (word.trim() === "")
     throw badUsage(`Name the ${resource.one}: what was given is empty. List them with: skep ${resource.name}`);
   const { idOf, namesOf = () => [], single = true, path } = resource;

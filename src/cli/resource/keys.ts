@@ -41,7 +41,7 @@ export const keys: Resource<List> = {
         },
       ],
       async run({ client, path, args: [name = ""], flags }) {
-        // An empty text is no number: it would make a key for ever.
+        // Number("") is 0, which would make a key that never expires.
         const days = String(flags["days"]).trim() === "" ? Number.NaN : Number(flags["days"]);
         if (!(days >= 0 && days <= 3_650)) throw badUsage("--days takes a number from 0 to 3650; 0 is forever.");
         const made = await client.ask<AnswerOf<"POST", List>>("POST", path, {
