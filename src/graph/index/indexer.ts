@@ -192,6 +192,12 @@ async function parseChanged(
   return { files: sorted, parsed };
 }
 
+/**
+ * How often garbage is collected while a large repository is resolved. Without it, the collector may keep forgotten types
+ * to the end, which adds 80 MB to the peak (docs/benchmarks.md).
+ */
+const COLLECTIONS = 2;
+
 interface Material {
   files: readonly CachedFile[];
   /** The files that have facts, in the same order. */
@@ -228,6 +234,8 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
   const hashOf = (path: string) => hashes.get(path) ?? "";
   const exactEdgesOf = createExactEdges({ repo, builder, symbolNodes, references, hashOf });
   const tangled: string[] = [];
+  const stretch =
+    sources.length > MANY_FILES ? Math.ceil(sources.length / (COLLECTIONS + 1)) : Number.POSITIVE_INFINITY;
   for (const [file, { path }] of sources.entries()) {
     let found: readonly RawEdge[] = [];
     try {
@@ -242,6 +250,7 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
     }
     addFoundEdges(builder, found, symbolNodes, exactEdgesOf(file));
     phases.step("resolution", file + 1);
+    if (file > 0 && file % stretch === 0) Bun.gc(true);
     if (file % 256 === 0) options.signal?.throwIfAborted();
   }
   phases.end("resolution");
