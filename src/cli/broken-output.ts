@@ -1,5 +1,5 @@
 /** Handles output whose reader has gone (`skep runs | head`) and uncaught errors, for all commands. */
-import { codeOf } from "../core/errors.ts";
+import { codeOf, isDiskFull } from "../core/errors.ts";
 import { failureText } from "./failure.ts";
 
 /** What has to be stopped before a command ends early, such as a server of its own. */
@@ -14,8 +14,8 @@ export function beforeEarlyEnd(end: () => Promise<void>): () => void {
   return () => void endings.delete(end);
 }
 
-/** Errors after which the reader does not get all output: a full disk, a quota, or a limit on the size of files. */
-const LOST = /^(ENOSPC|EDQUOT|EFBIG)$/;
+/** Whether the output was cut for want of room: the disk or a quota is full, or the file may not become larger. */
+const isCut = (error: unknown): boolean => isDiskFull(error) || codeOf(error) === "EFBIG";
 
 let isEnding = false;
 /** Only the first reason to end counts, since the functions called here may fail to write as well. */
@@ -36,10 +36,11 @@ export function watchOutput(isServer: boolean): void {
   for (const stream of [process.stdout, process.stderr])
     stream.on("error", (error) => {
       if (isServer) return;
-      const code = codeOf(error) ?? "";
-      if (!LOST.test(code)) return void endEarly(Number(process.exitCode ?? 0));
+      if (!isCut(error)) return void endEarly(Number(process.exitCode ?? 0));
       if (!isEnding)
-        process.stderr.write(`skep: The output cannot be written whole (${code}). Write it to a disk with room.\n`);
+        process.stderr.write(
+          `skep: The output cannot be written whole (${codeOf(error)}). Write it to a disk with room.\n`,
+        );
       void endEarly(1);
     });
   if (isServer) return;

@@ -12,7 +12,7 @@ export function serveCommand(program: Command, exit: (code: number) => void): vo
   addConfigFlags(program.command("serve").description("run the server")).action(async (flags) => {
     const config = configFrom(flags);
     const { app, stop } = await startServer(config, { listed: true });
-    // Listen for signals before printing the address: whoever reads the address may stop us at once.
+    // Listen for signals before printing the address, because a program that reads the address may stop the server at once.
     const stopped = untilStopped();
     console.log(startText(app, config).join("\n"));
     const signal = await stopped;

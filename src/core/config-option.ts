@@ -1,5 +1,6 @@
 /** Defines an option of the configuration and how its text is parsed. */
-import { plainHost } from "./plain-host.ts";
+import ipaddr from "ipaddr.js";
+import { isHostHeader, plainHost } from "./plain-host.ts";
 
 /** Parses an option's text; undefined when the text is not accepted. */
 type Reader<T> = (text: string) => T | undefined;
@@ -33,12 +34,10 @@ export const list: Reader<string[]> = (value) =>
     .split(",")
     .map((item) => item.trim())
     .filter(Boolean);
-const isNetwork = (entry: string): boolean => {
-  const [, address = "", bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
-  const isV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/.test(address);
-  const isV6 = address.includes(":") && URL.canParse(`http://[${address}]/`);
-  return (isV4 || isV6) && Number(bits ?? 0) <= (isV4 ? 32 : 128);
-};
+const isNetwork = (entry: string): boolean =>
+  entry.includes("/")
+    ? ipaddr.isValidCIDR(entry)
+    : ipaddr.IPv4.isValidFourPartDecimal(entry) || ipaddr.IPv6.isValid(entry);
 const isHost = (entry: string): boolean => {
   try {
     return plainHost(entry) !== "";
@@ -55,7 +54,7 @@ const listOf =
 /** Reads a list of addresses and CIDR networks. */
 export const networks = listOf(isNetwork);
 /** Reads a list of names and addresses as in a Host header, which may have a port. */
-export const hostHeaders = listOf((entry) => /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i.test(entry));
+export const hostHeaders = listOf(isHostHeader);
 /** Reads a list of origins as in an Origin header. A slash at the end is dropped. */
 export const origins: Reader<string[]> = (value) => {
   const entries = list(value)?.map((entry) => entry.replace(/\/$/, "").toLowerCase());

@@ -12,3 +12,7 @@ export function plainHost(given: string): string {
     throw new Problem(422, "bad_host", "This is not a usable host name.");
   return new URL(text).hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
 }
+
+/** Whether a text has the form of a Host header: a name or an address, with an optional port. */
+export const isHostHeader = (text: string): boolean =>
+  /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i.test(text);

@@ -5,7 +5,7 @@
 
 type Schema = Record<string, unknown>;
 
-/** Keywords that the model is not shown. A call that violates one is told so. */
+/** Keywords that are left out of the schema for the model. They still apply: a call that violates one gets an error. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   "$schema",
   "$id",

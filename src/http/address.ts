@@ -2,6 +2,7 @@
 import ipaddr from "ipaddr.js";
 import type { Config } from "../core/config.ts";
 import { isLoopback } from "../core/config.ts";
+import { isHostHeader } from "../core/plain-host.ts";
 
 /** True if `address` equals one of the addresses or is in one of the CIDR networks. */
 export function inNetworks(address: string, networks: readonly string[]): boolean {
@@ -26,9 +27,8 @@ export function clientAddress(socket: string, forwarded: string | null, trusted:
   return socket;
 }
 
-/** Whether a Host header is a single name or address, with an optional port. */
-export const isHost = (host: string | null): host is string =>
-  host !== null && /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i.test(host);
+/** Whether a Host header is there, and is a single name or address with an optional port. */
+export const isHost = (host: string | null): host is string => host !== null && isHostHeader(host);
 
 const hostName = (host: string): string => host.replace(/:\d+$/, "").toLowerCase();
 

@@ -2,7 +2,8 @@
  * The way out of a sandbox: an HTTP proxy for one execution's programs. Each connection is checked against the
  * allow-list, the address guard resolves its name once, and the connection goes to exactly that address.
  * In a tunnel (CONNECT), a TLS client must ask for the host that was allowed. Plain HTTP is parsed and each request is
- * written anew, so that the server gets exactly what was checked. Nothing queues: a full proxy refuses.
+ * written again from what was parsed, so that the server gets exactly what was checked. A proxy with all its connections
+ * in use refuses further ones at once.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { connect as connectTcp, isIP, type Socket } from "node:net";

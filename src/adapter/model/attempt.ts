@@ -202,9 +202,7 @@ function failureIn(input: AttemptInput, seen: Seen, why: "aborted" | "timeout" |
   return undefined;
 }
 
-/**
- * Turns calls that the model wrote as text into tool calls; listeners are told to withdraw the text they were given.
- */
+/** Turns calls that the model wrote as text into tool calls. Listeners are told that the text no longer counts. */
 function readTextCalls(input: AttemptInput, seen: Seen, parts: AssistantPart[]): AssistantPart[] {
   const { request, kind, textTools } = input;
   const isRead = textTools !== undefined || OWN_KINDS.has(kind);

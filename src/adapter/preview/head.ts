@@ -1,6 +1,7 @@
 /**
- * Heads of HTTP/1.1 messages between a visitor and a previewed app. They are read strictly, and written anew with only
- * what the other side may know. Both sides are untrusted: nothing passes that was not understood.
+ * Heads of HTTP/1.1 messages between a visitor and a previewed app. Each head is parsed strictly. Then
+ * a new head is written, with only what the other side may know. Both sides are untrusted, so a head that cannot be parsed
+ * is not passed on.
  */
 
 interface Header {

@@ -40,8 +40,8 @@ test("a command without an agent is called one", () => {
 });
 
 test.each([
-  ["budget_warning", { percent: 80 }, "$0.81 of $1.00 is spent of the run's budget."],
-  ["budget_exceeded", {}, "No room for another call: $0.81 of $1.00 is spent of the run's budget."],
+  ["budget_warning", { percent: 80 }, "$0.8100 of $1.00 is spent of the run's budget."],
+  ["budget_exceeded", {}, "No room for another call: $0.8100 of $1.00 is spent of the run's budget."],
 ])("%s is a sentence, in lines and in the tree", (kind, more, sentence) => {
   const data = { scope: "run", subject: "run_1", limit_usd: 1, spent_usd: 0.81, resets_at: null, ...more };
   expect(linesOf({ kind, data })).toContain(sentence);

@@ -1,6 +1,6 @@
 /**
- * Changes that the owner of the machine may make to accounts without logging in: whoever may write the data folder has
- * every right anyway. It works beside a running server, which reads accounts at each request.
+ * Changes to accounts by the owner of the machine, without a log-in. A user who can write the data folder could change
+ * everything in it anyway. It works beside a running server, which reads accounts at each request.
  */
 import { existsSync } from "node:fs";
 import Database from "better-sqlite3";

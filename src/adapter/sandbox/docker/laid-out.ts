@@ -6,7 +6,7 @@ export const LAID_OUT = "/skep/set-up";
 
 /**
  * Script that moves missing files into the working copy, each in one atomic step. If the sandbox is killed meanwhile,
- * unfinished files are started anew.
+ * the next run of the script begins unfinished files again.
  * They are prepared below `.git`, the one place in a working copy that is never committed.
  */
 export const LAY_OUT = `[ -s ${LAID_OUT}/names ] || exit 0

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Finding, TypeMemo } from "./type-memo.ts";
+import { Finding, TypeMemo, TypesByFile } from "./type-memo.ts";
 import { builtin, unionOf, type ValueType } from "./value-type.ts";
 
 /** A memo in which each row has a type of its own, combined with the types of the rows that it asks for. */
@@ -51,4 +51,23 @@ test("however entangled rows are, each is found a few times at most", () => {
   const { memo, count } = openMemo(() => everybody, rows);
   for (let round = 0; round < 5; round++) for (const row of everybody) memo.of(row);
   expect(count()).toBeLessThanOrEqual(4 * rows);
+});
+
+test("a file whose types are forgotten gives the same types again, and the other files keep theirs", () => {
+  const found: string[] = [];
+  const types = new TypesByFile<number>(
+    new Finding(),
+    () => 2,
+    (file, row) => {
+      found.push(`${file}:${row}`);
+      return builtin(`t${file}${row}`);
+    },
+  );
+  const first = types.of(0, 1);
+  types.of(1, 0);
+  types.forget(0);
+  expect([types.asked(0, 1), types.asked(1, 0)]).toEqual([false, true]);
+  expect(types.of(0, 1)).toEqual(first);
+  types.of(1, 0);
+  expect(found).toEqual(["0:1", "1:0", "0:1"]);
 });
