@@ -3,6 +3,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { waitFor } from "../../testing/attacks/waiting.ts";
 import { createSourceTree, type SourceTree } from "../../testing/source-tree.ts";
 import { exportLines } from "../serve/export.ts";
 import { createGraphSession } from "../serve/session.ts";
@@ -65,7 +66,7 @@ test("a process that dies costs a try of its files, and none of them", async () 
   expect(killed, "no process was there to be killed").not.toEqual([]);
   expect(parsed.map(({ path }) => path).sort()).toEqual(files.map(({ path }) => path).sort());
   for (const { path, note, facts } of parsed) expect([path, note, facts().length > 0]).toEqual([path, "", true]);
-  expect(parsers(), "a parsing process is left").toEqual([]);
+  await waitFor(() => parsers().length === 0, "the end of all parsing processes");
 });
 
 test("files under which each process dies are named, and the index goes on", async () => {
@@ -94,7 +95,7 @@ test("processes that were started for files that are not parsed after all are en
     for (const { size } of files) pool.expect(size);
     expect(parsers().length, "none was started before it was asked").toBeGreaterThan(1);
   }
-  while (parsers().length > 0) await Bun.sleep(10);
+  await waitFor(() => parsers().length === 0, "the end of all parsing processes");
 });
 
 test("a folder that vanishes while its files are parsed fails the index", async () => {
