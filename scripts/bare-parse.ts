@@ -13,7 +13,7 @@ import { endingOf, languageOf } from "../src/graph/language/languages.ts";
 import { isMachineMade, sourceText } from "../src/graph/language/parse-file.ts";
 
 const root = resolve(process.argv[2] ?? ".");
-const walk = await walkFolder({ root, supported: (path) => languageOf(path) !== undefined, configNames: new Set() });
+const walk = await walkFolder({ root, isSupported: (path) => languageOf(path) !== undefined, configNames: new Set() });
 const started = performance.now();
 const grammars = await createGrammars();
 let [files, bytes] = [0, 0];

@@ -40,10 +40,10 @@ async function ask<T = Record<string, unknown>>(
 
 const inMs = (ms: number): string => `${ms.toFixed(1)} ms`;
 
-/** Requests `/healthz` again and again until `done`, and measures the answers. */
-async function watchHealth(done: () => boolean): Promise<string> {
+/** Requests `/healthz` again and again until `isDone`, and measures the answers. */
+async function watchHealth(isDone: () => boolean): Promise<string> {
   const took: number[] = [];
-  while (!done()) {
+  while (!isDone()) {
     const began = performance.now();
     await server.request("GET", "/healthz");
     took.push(performance.now() - began);

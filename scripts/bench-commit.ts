@@ -35,7 +35,7 @@ function change(root: string, round: number): void {
   for (let n = 0; n < CHANGED; n++) appendFileSync(join(root, pathOf((n * AT_ONCE + round) % FILES)), "more");
 }
 
-async function timed(act: () => Promise<unknown>): Promise<{ ms: number; stallMs: number }> {
+async function time(act: () => Promise<unknown>): Promise<{ ms: number; stallMs: number }> {
   // Measured in the main thread's own time, because other load on the machine is not our stall.
   let stallMs = 0;
   let last = mainThreadMs(process.pid);
@@ -79,9 +79,9 @@ async function commits(): Promise<void> {
   const commit = () => git.commitAll(run, { message: "m", author: { name: "A", email: "a@localhost" } });
 
   console.log(`## commit (${FILES} files)`);
-  const add = await timed(plain.add);
-  const made = await timed(plain.commit);
-  const first = await timed(commit);
+  const add = await time(plain.add);
+  const made = await time(plain.commit);
+  const first = await time(commit);
   show("all new: git add", add.ms, "");
   show("all new: git commit after it", made.ms, "");
   show(
@@ -98,11 +98,11 @@ async function commits(): Promise<void> {
   const whole: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     change(copy, round);
-    const added = await timed(plain.add);
+    const added = await time(plain.add);
     adds.push(added.ms);
-    whole.push(added.ms + (await timed(plain.commit)).ms);
+    whole.push(added.ms + (await time(plain.commit)).ms);
     change(run.path, round);
-    ours.push(await timed(commit));
+    ours.push(await time(commit));
   }
   const again = median(ours.map(({ ms }) => ms));
   const stall = Math.max(...ours.map(({ stallMs }) => stallMs));

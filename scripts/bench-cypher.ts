@@ -151,14 +151,14 @@ async function measure(module: string, store: string): Promise<void> {
   const graph = snapshot && unpackGraph(snapshot);
   if (!graph) throw new Error(`${store} has no graph of this version`);
   const folder = mkdtempSync(join(tmpdir(), "bench-cypher-"));
-  const spent = () => process.cpuUsage().user / 1_000 + process.cpuUsage().system / 1_000;
+  const readCpuMs = () => process.cpuUsage().user / 1_000 + process.cpuUsage().system / 1_000;
   try {
-    const start = spent();
+    const start = readCpuMs();
     writeKuzu(join(folder, "graph"), graph);
-    const load = spent();
+    const load = readCpuMs();
     const reader = openKuzu(join(folder, "graph"), 10_000);
     for (let i = 0; i < TIMES; i++) for (const query of QUERIES) await reader.query(query, {}, 1_000);
-    const asked = spent();
+    const asked = readCpuMs();
     const rss = Math.round(process.resourceUsage().maxRSS / 1024);
     const odd = await askOdd(module, join(folder, "graph"));
     const ms = (from: number, to: number) => Math.round(to - from);

@@ -44,7 +44,7 @@ const run: CrashRun = {
 };
 
 /** @returns the time of each step except the first, and that of the first, in ms. */
-async function measured(workspace: "mounted" | "detached"): Promise<{ first: number; later: number[] }> {
+async function measure(workspace: "mounted" | "detached"): Promise<{ first: number; later: number[] }> {
   const data = mkdtempSync(join(tmpdir(), "skep-bench-"));
   const image = await testImage(docker!);
   const env = { SANDBOX: "docker", SANDBOX_WORKSPACE: workspace, AGENT_IMAGE: image, IMAGE_PULL: "false" };
@@ -60,7 +60,7 @@ async function measured(workspace: "mounted" | "detached"): Promise<{ first: num
 const figures = { mounted: [] as number[], detached: [] as number[] };
 for (let round = 0; round < rounds; round++)
   for (const workspace of ["mounted", "detached"] as const) {
-    const { first, later } = await measured(workspace);
+    const { first, later } = await measure(workspace);
     figures[workspace].push(...later);
     row(`${workspace}: the step that makes ${files} files`, `${first.toFixed(0)} ms`);
   }

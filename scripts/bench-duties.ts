@@ -31,7 +31,7 @@ const ranMs = (): number =>
   Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ")[0]) / 1e6;
 
 /** Runs the work beside a loop that measures how long it gets no turn. */
-async function watched(work: () => unknown): Promise<{ tookMs: number; blockedMs: number }> {
+async function measure(work: () => unknown): Promise<{ tookMs: number; blockedMs: number }> {
   let [last, blockedMs, done] = [ranMs(), 0, false];
   const turn = () => {
     const now = ranMs();
@@ -77,7 +77,7 @@ try {
   ];
   console.log(`${"ms".padEnd(40)} first: took blocked   again: took blocked`);
   for (const { name, run } of all) {
-    const [first, again] = [await watched(run), await watched(run)];
+    const [first, again] = [await measure(run), await measure(run)];
     const mark = Math.max(first.blockedMs, again.blockedMs) > BOUND_MS ? "!" : " ";
     const figures = [first.tookMs, first.blockedMs, again.tookMs, again.blockedMs];
     console.log(`${mark} ${name.padEnd(40)}${figures.map((one) => one.toFixed(1).padStart(10)).join("")}`);

@@ -82,8 +82,8 @@ async function rowOf(folder: string): Promise<string> {
   const whole = await outcomeOf(project, { hash: proposal.hash });
   totals.bare += Number(bare.passed);
   totals.proposed += Number(whole.passed);
-  const said = (one: Outcome) => (one.passed ? "passes" : "no");
-  return line([...proposed, said(bare), said(whole), whole.seconds.toFixed(0), whole.why]);
+  const formatOutcome = (one: Outcome) => (one.passed ? "passes" : "no");
+  return line([...proposed, formatOutcome(bare), formatOutcome(whole), whole.seconds.toFixed(0), whole.why]);
 }
 
 async function createProject(name: string, repository: string): Promise<Project> {

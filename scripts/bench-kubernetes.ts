@@ -94,9 +94,10 @@ for (let round = 0; round < rounds; round++) {
   row("the first step of a server", `${first.toFixed(0)} ms`);
   for (let n = 0; n < steps; n++) figures.hand.push(await byHand(`bench-${round}-${n}`));
 }
-const shown = (all: readonly number[]) => `${median(all).toFixed(0)} ms   p95 ${quantile(all, 0.95).toFixed(0)} ms`;
+const formatTimes = (all: readonly number[]) =>
+  `${median(all).toFixed(0)} ms   p95 ${quantile(all, 0.95).toFixed(0)} ms`;
 const ratio = median(figures.skep) / median(figures.hand);
-row("a step: Pod, files, command, files back", shown(figures.skep));
-row("kubectl run, wait, exec", shown(figures.hand));
+row("a step: Pod, files, command, files back", formatTimes(figures.skep));
+row("kubectl run, wait, exec", formatTimes(figures.hand));
 row("ratio", `${ratio.toFixed(2)} (target ${BOUND})`);
 row("load", loadavg()[0]!.toFixed(1));

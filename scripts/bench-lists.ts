@@ -50,17 +50,17 @@ interface Read {
   waitMs: number;
 }
 async function read(path: string): Promise<Read> {
-  await watch.settled();
+  await watch.waitForAnswer();
   watch.longestMs();
   const [began, worked] = [performance.now(), mainThreadMs(server.pid)];
   const { status } = await server.request("GET", path);
   const [tookMs, workMs] = [performance.now() - began, mainThreadMs(server.pid) - worked];
   if (status !== 200) throw new Error(`${path}: ${status}`);
-  await watch.settled();
+  await watch.waitForAnswer();
   return { tookMs, workMs, waitMs: watch.longestMs() };
 }
 const slowest = (reads: Read[]) => reads.sort((a, b) => b.waitMs - a.waitMs)[0]!;
-const shown = ({ tookMs, workMs, waitMs }: Read) =>
+const formatRead = ({ tookMs, workMs, waitMs }: Read) =>
   [tookMs, workMs, waitMs].map((ms) => ms.toFixed(0).padStart(6)).join("");
 
 const PATHS = [
@@ -81,7 +81,7 @@ try {
     const first = await read(path);
     const others: Awaited<ReturnType<typeof read>>[] = [];
     for (let n = 0; n < READS; n++) others.push(await read(path));
-    console.log(`${path.padEnd(40)} ${shown(first)} |${shown(slowest(others))}`);
+    console.log(`${path.padEnd(40)} ${formatRead(first)} |${formatRead(slowest(others))}`);
   }
 } finally {
   watch.stop();

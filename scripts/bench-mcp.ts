@@ -57,7 +57,7 @@ try {
   const through = async () =>
     textOf("bench", await ours.callTool(echo, { message }, { signal, timeoutMs: 10_000 }), masking);
   const beside = () => raw.callTool({ name: "echo", arguments: { message } });
-  const timed = async (act: () => Promise<unknown>, into: number[]) => {
+  const time = async (act: () => Promise<unknown>, into: number[]) => {
     const begun = performance.now();
     await act();
     into.push(performance.now() - begun);
@@ -65,8 +65,8 @@ try {
   const figures: [number[], number[]] = [[], []];
   for (let call = -WARM_UP; call < CALLS; call++) {
     const [a, b] = call < 0 ? [[], []] : figures;
-    await timed(through, a);
-    await timed(beside, b);
+    await time(through, a);
+    await time(beside, b);
   }
   const [a, b] = figures.map((ms) => ({ p50: quantile(ms, 0.5), p95: quantile(ms, 0.95) })) as [Figure, Figure];
   const ratio = a.p50 / b.p50;

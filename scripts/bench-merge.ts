@@ -48,7 +48,7 @@ async function until(server: TestServer, query: string, fits: (data: { kind: str
   await framesUntil(framesOf<{ kind: string }>(server, `/v1/events/stream?after=0&${query}`), ({ data }) => fits(data));
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
+async function time(work: () => Promise<unknown>): Promise<number> {
   const begun = performance.now();
   await work();
   return performance.now() - begun;
@@ -86,9 +86,9 @@ async function merges(server: TestServer, repository: string): Promise<void> {
   );
   const [ours, plain]: [number[], number[]] = [[], []];
   for (const { id } of runs) {
-    plain.push(await timed(() => git(clone, "merge", "-q", "--no-ff", "-m", "merge", `run/${id}`)));
+    plain.push(await time(() => git(clone, "merge", "-q", "--no-ff", "-m", "merge", `run/${id}`)));
     ours.push(
-      await timed(async () => {
+      await time(async () => {
         const { status } = await server.request("POST", `/v1/runs/${id}/merge`);
         if (status !== 200) throw new Error(`merge answered ${status}`);
       }),
@@ -106,13 +106,11 @@ async function agentGit(): Promise<void> {
   const remote = { source: join(root, "upstream"), transport: "file" } as const;
   const signal = new AbortController().signal;
   await own.clone({ ...remote, repository: place.repository, workspace: join(root, "own-files"), signal });
-  const added = await timed(() => own.addWorktree({ ...place, branch: "run/run_1", from: "HEAD" }));
+  const added = await time(() => own.addWorktree({ ...place, branch: "run/run_1", from: "HEAD" }));
   const given: number[] = [];
   for (let depth = 50; depth < 50 + ROUNDS; depth++)
-    given.push(await timed(() => own.giveRepository({ ...place, branch: "run/run_1", depth, base: null })));
-  const again = await timed(() =>
-    own.giveRepository({ ...place, branch: "run/run_1", depth: 49 + ROUNDS, base: null }),
-  );
+    given.push(await time(() => own.giveRepository({ ...place, branch: "run/run_1", depth, base: null })));
+  const again = await time(() => own.giveRepository({ ...place, branch: "run/run_1", depth: 49 + ROUNDS, base: null }));
   console.log("## git for an agent");
   row("the working copy itself", `${added.toFixed(0)} ms`);
   row("its repository, where the branch has moved", `${median(given).toFixed(0)} ms`);

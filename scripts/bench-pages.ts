@@ -90,7 +90,7 @@ async function use(browser: Browser, url: string, { what, path, row, more, keys 
     await tasksOf(browser, page, async () => {
       await page.goto(url + path);
       await page.locator(row).first().waitFor();
-      await drawn(page, row);
+      await waitForRows(page, row);
     }),
   );
   const count = () => page.locator(row).count();
@@ -99,7 +99,7 @@ async function use(browser: Browser, url: string, { what, path, row, more, keys 
   const growBy = async (handle: ElementHandle) => {
     await handle.click();
     await page.locator(row).nth(rows).waitFor();
-    await drawn(page, row);
+    await waitForRows(page, row);
   };
   while (more && rows < ROWS) {
     // Find the button before the measurement: finding it by name makes the test read the names of all buttons.
@@ -125,7 +125,7 @@ async function use(browser: Browser, url: string, { what, path, row, more, keys 
 }
 
 /** Waits until no new rows appear, because a list renders its rows in slices, one per frame. */
-async function drawn(page: Page, row: string): Promise<void> {
+async function waitForRows(page: Page, row: string): Promise<void> {
   for (let before = -1, now = 0; before !== now; ) {
     before = now;
     await page.evaluate("new Promise((done) => setTimeout(done, 300))");

@@ -6,15 +6,15 @@
 import { parseArgs } from "node:util";
 import { simulateDay } from "../src/testing/hosts-day.ts";
 
-const given = (value: string) => ({ type: "string", default: value }) as const;
+const createOption = (value: string) => ({ type: "string", default: value }) as const;
 const { values } = parseArgs({
   options: {
-    hosts: given("50"),
-    slots: given("4"),
-    executions: given("10000"),
-    losses: given("100"),
-    drains: given("20"),
-    seed: given("7"),
+    hosts: createOption("50"),
+    slots: createOption("4"),
+    executions: createOption("10000"),
+    losses: createOption("100"),
+    drains: createOption("20"),
+    seed: createOption("7"),
   },
 });
 const plan = {

@@ -61,7 +61,7 @@ interface Rule extends Bound {
 }
 const KEPT_HOURS = 3 * 24;
 const CALL_HOURS = (CALL_DAYS + 2) * 24;
-const kept = (of: RegExp, perRound: number, why: string): Rule => ({
+const createKeptRule = (of: RegExp, perRound: number, why: string): Rule => ({
   of,
   part: 0,
   least: 0,
@@ -74,14 +74,14 @@ const SUMS = "sums stay";
  */
 const RULES: Rule[] = [
   // Two days, three agents, one model.
-  kept(/^rows usage_days$/, 6, SUMS),
+  createKeptRule(/^rows usage_days$/, 6, SUMS),
   // Two days, with the project and without one.
-  kept(/^rows usage_projects$/, 4, SUMS),
-  kept(/^rows usage_hours$/, 2, SUMS),
-  kept(/^rows run_days$/, 2, SUMS),
+  createKeptRule(/^rows usage_projects$/, 4, SUMS),
+  createKeptRule(/^rows usage_hours$/, 2, SUMS),
+  createKeptRule(/^rows run_days$/, 2, SUMS),
   // A round has five changes by people. Those of agents are deleted with their chat.
-  kept(/^rows memory_versions$/, 5, "earlier texts stay for undo"),
-  kept(/^rows memory_scores$/, 1, "those of deleted entries stay for undo"),
+  createKeptRule(/^rows memory_versions$/, 5, "earlier texts stay for undo"),
+  createKeptRule(/^rows memory_scores$/, 1, "those of deleted entries stay for undo"),
   // Folders are named by the first two characters of a digest, so there are at most 256. Files are found by their
   // content.
   { of: /^entries uploads$/, part: 0, least: 256 },

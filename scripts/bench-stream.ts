@@ -85,7 +85,7 @@ function serve(folder: string): void {
 }
 
 /** A reader from the first event to the last. @returns how many events were missed or received twice. */
-async function read(port: number, at: number, latencies: number[], opened: () => void): Promise<number> {
+async function read(port: number, at: number, latencies: number[], onOpen: () => void): Promise<number> {
   const everything = at % ALL === 0;
   const total = everything ? rate * seconds : Math.ceil((rate * seconds - at) / readers);
   const cut = at % CUT === 1;
@@ -96,7 +96,7 @@ async function read(port: number, at: number, latencies: number[], opened: () =>
     const timer = cut ? setTimeout(() => abort.abort(), 500) : undefined;
     try {
       const answer = await fetch(address, { headers: { "Last-Event-ID": String(last) }, signal: abort.signal });
-      opened();
+      onOpen();
       let rest = "";
       for await (const chunk of answer.body!) {
         const received = now();
@@ -135,10 +135,10 @@ async function measure(): Promise<void> {
     const latencies: number[] = [];
     const ready = Promise.withResolvers<void>();
     let open = 0;
-    const opened = () => {
+    const onOpen = () => {
       if (++open === readers) ready.resolve();
     };
-    const all = Array.from({ length: readers }, (_, at) => read(port, at, latencies, opened));
+    const all = Array.from({ length: readers }, (_, at) => read(port, at, latencies, onOpen));
     // A reader is connected when it receives its first bytes; the comment that opens a stream counts.
     await Promise.race([ready.promise, Bun.sleep(5_000)]);
     const began = performance.now();

@@ -32,7 +32,7 @@ function row(name: string, ms: readonly number[], boundMs: number): void {
   const figures = `p50 ${quantile(ms, 0.5).toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, max ${Math.max(...ms).toFixed(1)} ms`;
   console.log(`${name.padEnd(44)} ${figures} (${ms.length}; bound p99 ${boundMs} ms)`);
 }
-async function timed<T>(work: () => Promise<T>, since = performance.now()): Promise<{ ms: number; answer: T }> {
+async function time<T>(work: () => Promise<T>, since = performance.now()): Promise<{ ms: number; answer: T }> {
   const answer = await work();
   return { ms: performance.now() - since, answer };
 }
@@ -63,7 +63,7 @@ try {
     const ms: number[] = [];
     for (let cursor: string | null = ""; ms.length < PAGES; ) {
       const more: string = cursor ? `&cursor=${encodeURIComponent(cursor)}` : "";
-      const { ms: took, answer } = await timed(() =>
+      const { ms: took, answer } = await time(() =>
         server.request<{ next_cursor: string | null }>("GET", `${path}?${query}${more}`),
       );
       if (answer.status !== 200) throw new Error(`GET answered ${answer.status}`);
@@ -95,13 +95,13 @@ try {
     const early = due - performance.now();
     if (early > 0) await Bun.sleep(early);
     const task = free[n % free.length]!;
-    pending.push(timed(() => claim(task, n), due).then(({ ms: took }) => void ms.push(took)));
+    pending.push(time(() => claim(task, n), due).then(({ ms: took }) => void ms.push(took)));
   }
   await Promise.all(pending);
   row(`claim, ${CALLERS} callers once a second each`, ms, CLAIM_BOUND_MS);
 
   const one = (await server.request<Task>("POST", path, { body: { title: "One", status: "ready" } })).body;
-  const { ms: all, answer: answers } = await timed(() =>
+  const { ms: all, answer: answers } = await time(() =>
     Promise.all(Array.from({ length: CALLERS }, (_, caller) => claim(one, caller))),
   );
   const holders = new Set(

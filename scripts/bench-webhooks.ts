@@ -6,7 +6,7 @@
  *   scripts/bench webhooks [SECONDS [DELIVERIES A SECOND]]
  */
 import examples from "@octokit/webhooks-examples";
-import { signed, startCodeHost } from "../src/testing/code-host.ts";
+import { signWebhook, startCodeHost } from "../src/testing/code-host.ts";
 import { startServer } from "../src/testing/server.ts";
 import { quantile } from "./bench-figures.ts";
 
@@ -27,7 +27,7 @@ try {
   const send = async (n: number, due: number) => {
     const [event, payload] = n % 2 === 0 ? ["push", { ...push, ref: "refs/heads/main" }] : ["issues", example];
     const body = JSON.stringify({ ...payload, repository: { full_name: host.repository }, n });
-    const headers = signed("github", event as string, body);
+    const headers = signWebhook("github", event as string, body);
     const answer = await fetch(`${server.url}/v1/codehost/webhooks`, { method: "POST", body, headers });
     await answer.arrayBuffer();
     ms.push(performance.now() - due);

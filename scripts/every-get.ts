@@ -65,7 +65,7 @@ async function answerOf(url: string, pid: number): Promise<Answer> {
 }
 
 /** @returns undefined for a path whose first answer is no data. */
-async function measured(
+async function measure(
   server: TestServer,
   path: string,
   limit: string,
@@ -110,7 +110,7 @@ export async function everyGet(
   for (const [limit, target] of Object.entries(TARGETS)) {
     const found: Measured[] = [];
     for (const path of all) {
-      const one = await measured(server, path, limit, requests);
+      const one = await measure(server, path, limit, requests);
       if (one !== undefined) found.push(one);
     }
     const over = found.filter(({ p99 }) => p99 > target).sort((a, b) => b.p99 - a.p99);

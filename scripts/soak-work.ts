@@ -50,7 +50,7 @@ export interface Soak {
   rest(): Promise<void>;
 }
 
-const done = (summary: string) => ({ tool_calls: [{ tool: "complete", input: { outputs: {}, summary } }] });
+const complete = (summary: string) => ({ tool_calls: [{ tool: "complete", input: { outputs: {}, summary } }] });
 const call = (tool: string, input: object) => ({ tool_calls: [{ tool, input }] });
 
 /**
@@ -68,11 +68,11 @@ export function layOutSoak(root: string): { env: Record<string, string>; reposit
       ],
     },
     steps: {
-      look: [call("bash", { command: "seq 1 200; echo made > made.txt" }), done("looked")],
-      write: [call("write", { path: "made.txt", content: "some lines\nof an agent\n" }), done("written")],
-      wait: [call("bash", { command: "sleep 20" }), done("waited")],
+      look: [call("bash", { command: "seq 1 200; echo made > made.txt" }), complete("looked")],
+      write: [call("write", { path: "made.txt", content: "some lines\nof an agent\n" }), complete("written")],
+      wait: [call("bash", { command: "sleep 20" }), complete("waited")],
     },
-    agents: { doer: [call("ls", { path: "." }), done("{{ user }} is done")] },
+    agents: { doer: [call("ls", { path: "." }), complete("{{ user }} is done")] },
   };
   const path = join(root, "script.json");
   writeFileSync(path, JSON.stringify(script));
@@ -140,7 +140,7 @@ async function setUp({ ask, items }: Asking, repository: string): Promise<{ proj
   return { project: project["id"]!, routine: routine["id"]! };
 }
 
-async function timed<T>(into: number[], work: () => Promise<T>): Promise<T> {
+async function time<T>(into: number[], work: () => Promise<T>): Promise<T> {
   const began = performance.now();
   const result = await work();
   into.push(performance.now() - began);
@@ -161,8 +161,8 @@ async function run(server: TestServer, { ask }: Asking, pipeline_id: string, mor
  */
 async function runs(server: TestServer, asked: Asking, n: number, runMs: number[]): Promise<void> {
   const [, ofProject] = await Promise.all([
-    timed(runMs, () => run(server, asked, "look", {})),
-    timed(runMs, () => run(server, asked, "write", { project_name: "soaked" })),
+    time(runMs, () => run(server, asked, "look", {})),
+    time(runMs, () => run(server, asked, "write", { project_name: "soaked" })),
   ]);
   const { id } = await asked.ask("POST", "/v1/runs", { pipeline_id: "wait", task_description: "Wait" });
   await asked.ask("POST", `/v1/runs/${id}/cancel`);
@@ -238,7 +238,7 @@ async function reads(server: TestServer, { ask }: Asking, listMs: number[]): Pro
   };
   await Promise.all(Array.from({ length: STREAMS }, follow));
   for (const words of ["Document", "fact", "nothing+of+it"]) await ask("GET", `/v1/search?q=${words}`);
-  for (let at = 0; at < LISTS; at++) await timed(listMs, () => ask("GET", LIST));
+  for (let at = 0; at < LISTS; at++) await time(listMs, () => ask("GET", LIST));
   for (const path of ["/v1/usage", "/metrics", "/v1/agents", "/v1/admin/retention"]) await ask("GET", path);
 }
 

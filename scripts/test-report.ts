@@ -111,11 +111,11 @@ if (failedList) writeFileSync(failedList, failures.map(({ file, promise }) => `$
 const unfinished = [...files].filter(([, { pending }]) => pending.some((line) => /\berror\b/i.test(line)));
 const outside = unfinished.map(([file, { pending }]) => ({ file, promise: "outside of a test", lines: pending }));
 const wrong = [...outside, ...failures];
-const described = ({ file, promise, lines }: Failure, most = FAILURE_LINES): string =>
+const describeFailure = ({ file, promise, lines }: Failure, most = FAILURE_LINES): string =>
   `\n──── ${file}\n     ${promise}\n${lines.slice(-most).join("\n")}`;
-for (const one of wrong) console.log(described(one));
+for (const one of wrong) console.log(describeFailure(one));
 if (messages) {
-  const shown = wrong.slice(0, MESSAGES).map((one) => described(one, MESSAGE_LINES));
+  const shown = wrong.slice(0, MESSAGES).map((one) => describeFailure(one, MESSAGE_LINES));
   const others = wrong.slice(MESSAGES).map(({ file, promise }) => `──── ${file}: ${promise}`);
   appendFileSync(messages, [...shown, ...others].map((text) => `${text}\n`).join(""));
 }

@@ -53,7 +53,7 @@ function covers(graph: CodeGraph, row: number, place: Place): boolean {
 function constructorsOf(graph: CodeGraph, row: number, { name }: Place): number[] {
   const qualified = graph.nodes.qualified.get(row) ?? "";
   if (!["Class", "Struct"].includes(graph.label(row)) || graph.nodes.name.get(row) !== name) return [];
-  return graph.named(name).filter((one) => graph.nodes.qualified.get(one) === `${qualified}.${name}`);
+  return graph.findByName(name).filter((one) => graph.nodes.qualified.get(one) === `${qualified}.${name}`);
 }
 
 function main(): void {

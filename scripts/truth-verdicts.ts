@@ -87,8 +87,8 @@ function assignedName(left: ts.Expression): string[] {
 }
 
 /** The declaration that a reader would name, and its names; undefined if it has none. */
-function named(declaration: ts.Node): Named | undefined {
-  if (ts.isConstructorDeclaration(declaration)) return named(declaration.parent);
+function findNamed(declaration: ts.Node): Named | undefined {
+  if (ts.isConstructorDeclaration(declaration)) return findNamed(declaration.parent);
   if (ts.isClassLike(declaration)) {
     if (declaration.name) return { node: declaration, names: [declaration.name.text] };
     if (ts.isVariableDeclaration(declaration.parent) && ts.isIdentifier(declaration.parent.name))
@@ -180,7 +180,7 @@ export function judge(program: ts.Program, root: string, paths: ReadonlySet<stri
   }
 
   /** The class that `new` or `super()` instantiates. It may inherit the constructor that the signature names. */
-  function constructed(node: CallNode, signature: ts.Signature): ts.Node | undefined {
+  function findClass(node: CallNode, signature: ts.Signature): ts.Node | undefined {
     if (!ts.isNewExpression(node) && calleeOf(node).kind !== ts.SyntaxKind.SuperKeyword) return undefined;
     const made = signature.getReturnType().symbol?.valueDeclaration;
     return made && ts.isClassLike(made) ? made : undefined;
@@ -204,7 +204,7 @@ export function judge(program: ts.Program, root: string, paths: ReadonlySet<stri
   }
 
   /** For `f.call(…)` and `f.apply(…)`, the called function is f. */
-  function applied(callee: ts.Expression): ts.Expression {
+  function unwrapApply(callee: ts.Expression): ts.Expression {
     if (!ts.isPropertyAccessExpression(callee) || !/^(call|apply)$/.test(callee.name.text)) return callee;
     const receiver = checker.getTypeAtLocation(callee.expression);
     return receiver.getCallSignatures().length > 0 ? callee.expression : callee;
@@ -222,12 +222,12 @@ export function judge(program: ts.Program, root: string, paths: ReadonlySet<stri
 
   function visitCall(node: CallNode, path: string): void {
     const written = calleeOf(node);
-    const callee = applied(written);
+    const callee = unwrapApply(written);
     const at = ts.isNewExpression(node) ? node : ts.isPropertyAccessExpression(written) ? written.name : written;
     const key = `${path}:${node.getSourceFile().getLineAndCharacterOfPosition(at.getStart()).line + 1}`;
     verdicts.sites++;
     const signature = checker.getResolvedSignature(node);
-    const made = signature && constructed(node, signature);
+    const made = signature && findClass(node, signature);
     const direct = callee === written ? signature : checker.getTypeAtLocation(callee).getCallSignatures()[0];
     const declared = direct?.getDeclaration() as ts.Node | undefined;
     const declaration = made ?? writtenFunction(callee) ?? declared;
@@ -237,11 +237,11 @@ export function judge(program: ts.Program, root: string, paths: ReadonlySet<stri
       return;
     }
     if (made && declared && made !== declared.parent) {
-      const base = named(declared);
+      const base = findNamed(declared);
       const row = base && inside(base.node) ? locate(base, false) : -1;
       if (row >= 0) put(verdicts.accepted, key, row);
     }
-    const target = declaration && inside(declaration) ? named(declaration) : undefined;
+    const target = declaration && inside(declaration) ? findNamed(declaration) : undefined;
     let row = target ? locate(target, false) : -1;
     if (row < 0) row = viaHolder(callee);
     if (row < 0) {
@@ -259,7 +259,7 @@ export function judge(program: ts.Program, root: string, paths: ReadonlySet<stri
     }
     put(verdicts.truth, key, row);
     for (const other of unionMembers(callee)) {
-      const member = inside(other) ? named(other) : undefined;
+      const member = inside(other) ? findNamed(other) : undefined;
       const accepted = member ? locate(member, false) : -1;
       if (accepted >= 0) put(verdicts.accepted, key, accepted);
     }

@@ -16,12 +16,12 @@ export interface ApiDocument {
 }
 
 const METHODS = ["get", "put", "post", "delete", "patch"] as const;
-const quoted = (name: string) => JSON.stringify(name);
+const quote = (name: string) => JSON.stringify(name);
 const list = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[]) : []);
 
 function typeOf(schema: Json | undefined): string {
   if (!schema) return "unknown";
-  if (typeof schema["$ref"] === "string") return `components["schemas"][${quoted(schema["$ref"].split("/").at(-1)!)}]`;
+  if (typeof schema["$ref"] === "string") return `components["schemas"][${quote(schema["$ref"].split("/").at(-1)!)}]`;
   if ("const" in schema) return JSON.stringify(schema["const"]);
   if (Array.isArray(schema["enum"])) return schema["enum"].map((value) => JSON.stringify(value)).join(" | ");
   const choices = list(schema["anyOf"] ?? schema["oneOf"]);
@@ -39,7 +39,7 @@ function typeOf(schema: Json | undefined): string {
 function objectOf(schema: Json): string {
   const required = new Set((schema["required"] as string[] | undefined) ?? []);
   const members = Object.entries((schema["properties"] ?? {}) as Record<string, Json>).map(
-    ([name, one]) => `${quoted(name)}${required.has(name) ? "" : "?"}: ${typeOf(one)}`,
+    ([name, one]) => `${quote(name)}${required.has(name) ? "" : "?"}: ${typeOf(one)}`,
   );
   // An object with any names of one form, and values of one kind.
   const [pattern] = Object.values((schema["patternProperties"] ?? {}) as Record<string, Json>);
@@ -49,7 +49,7 @@ function objectOf(schema: Json): string {
 }
 
 function contentOf(content: Record<string, { schema?: Json }> | undefined): string {
-  const types = Object.entries(content ?? {}).map(([type, media]) => `${quoted(type)}: ${typeOf(media.schema)}`);
+  const types = Object.entries(content ?? {}).map(([type, media]) => `${quote(type)}: ${typeOf(media.schema)}`);
   return types.length > 0 ? `{ ${types.join("; ")} }` : "never";
 }
 
@@ -57,7 +57,7 @@ function parametersOf({ parameters = [] }: Operation): string {
   const groups = ["query", "header", "path", "cookie"].map((where) => {
     const own = parameters.filter((one) => one.in === where);
     const required = own.some((one) => one.required);
-    const members = own.map(({ name, required, schema }) => `${quoted(name)}${required ? "" : "?"}: ${typeOf(schema)}`);
+    const members = own.map(({ name, required, schema }) => `${quote(name)}${required ? "" : "?"}: ${typeOf(schema)}`);
     return own.length > 0 ? `${where}${required ? "" : "?"}: { ${members.join("; ")} }` : `${where}?: never`;
   });
   return `{ ${groups.join("; ")} }`;
@@ -85,9 +85,9 @@ export function apiTypes({ paths, components }: ApiDocument): string {
     const methods = METHODS.map((method) =>
       item[method] ? `${method}: ${operationOf(item[method])}` : `${method}?: never`,
     );
-    return `  ${quoted(path)}: { parameters: { query?: never; header?: never; path?: never; cookie?: never }; ${methods.join("; ")} };`;
+    return `  ${quote(path)}: { parameters: { query?: never; header?: never; path?: never; cookie?: never }; ${methods.join("; ")} };`;
   });
-  const schemas = Object.entries(components.schemas).map(([name, schema]) => `    ${quoted(name)}: ${typeOf(schema)};`);
+  const schemas = Object.entries(components.schemas).map(([name, schema]) => `    ${quote(name)}: ${typeOf(schema)};`);
   return [
     "// Made from the server's OpenAPI document by scripts/build. Do not edit.",
     "export interface paths {",

@@ -38,14 +38,14 @@ function filesOf(folder: string, wanted: RegExp): string[] {
 
 const keyOf = (files: string[]): string =>
   hashOf(...files.flatMap((file) => [relative(ROOT, file), readFileSync(file)]));
-const unchanged = (file: string, key: string): boolean => existsSync(file) && readFileSync(file, "utf8") === key;
+const isUnchanged = (file: string, key: string): boolean => existsSync(file) && readFileSync(file, "utf8") === key;
 
 /** Writes the API's types, and which answers its events make outdated, from the server's own OpenAPI document. */
 function writeApiTypes(): void {
   const sources = filesOf(join(ROOT, "src"), /^(?!.*\.(test|gen)\.ts$).*\.ts$/).filter((file) => !file.startsWith(WEB));
   const key = keyOf([...sources, import.meta.path, join(import.meta.dir, "api-types.ts")]);
   const mark = join(ROOT, "dist/web-types.key");
-  if (existsSync(TYPES) && existsSync(STALE) && unchanged(mark, key)) return;
+  if (existsSync(TYPES) && existsSync(STALE) && isUnchanged(mark, key)) return;
   const { stdout, exitCode, stderr } = Bun.spawnSync([process.execPath, join(import.meta.dir, "api-document.ts")], {
     cwd: ROOT,
     stderr: "pipe",
@@ -67,7 +67,7 @@ function write(name: string, bytes: string | Uint8Array): string {
   return name;
 }
 
-function hashed(name: string, bytes: string | Uint8Array): string {
+function writeHashed(name: string, bytes: string | Uint8Array): string {
   const [stem, extension] = name.split(/\.(?=[^.]+$)/);
   return write(`${stem}-${hashOf(bytes).slice(0, 8)}.${extension}`, bytes);
 }
@@ -175,7 +175,7 @@ export async function buildDashboard(): Promise<boolean> {
   ];
   const key = keyOf(inputs);
   const mark = join(OUT, "inputs.key");
-  if (unchanged(mark, key)) return false;
+  if (isUnchanged(mark, key)) return false;
   mkdirSync(ASSETS, { recursive: true });
   rmSync(mark, { force: true });
   const app = await bundle(["main.tsx"], "esm");
@@ -190,12 +190,12 @@ export async function buildDashboard(): Promise<boolean> {
     const kind = artifact.path.endsWith(".js") ? ".js" : "";
     if (kind) keep(write(nameOf(artifact), await artifact.text()));
   }
-  const font = keep(hashed("inter.woff2", readFileSync(FONT)));
-  const css = keep(hashed("style.css", style(font)));
+  const font = keep(writeHashed("inter.woff2", readFileSync(FONT)));
+  const css = keep(writeHashed("style.css", style(font)));
   const svg = readFileSync(join(WEB, "icon.svg"), "utf8");
-  const icon = keep(hashed("icon.svg", svg));
+  const icon = keep(writeHashed("icon.svg", svg));
   const drawing = readIcon(svg);
-  const drawn = Object.entries(ICONS).map(([name, look]) => keep(hashed(name, drawIcon(drawing, look))));
+  const drawn = Object.entries(ICONS).map(([name, look]) => keep(writeHashed(name, drawIcon(drawing, look))));
   const touch = drawn.find((name) => name.startsWith("apple-touch")) ?? "";
   const entryOf = (outputs: BuildArtifact[]) => nameOf(outputs.find(({ kind }) => kind === "entry-point")!);
   const main = entryOf(app.outputs);
@@ -214,15 +214,15 @@ export async function buildDashboard(): Promise<boolean> {
     );
   writeFileSync(join(OUT, "index.html"), page);
   for (const name of readdirSync(ASSETS)) if (!kept.has(name.replace(/\.br$/, ""))) rmSync(join(ASSETS, name));
-  const gzipped = (name: string) => gzipSync(readFileSync(join(ASSETS, name))).length;
+  const measureGzip = (name: string) => gzipSync(readFileSync(join(ASSETS, name))).length;
   const sizes = {
     first: [
       { name: "index.html", gzip: gzipSync(page).length },
-      ...[...first, css].map((name) => ({ name, gzip: gzipped(name) })),
+      ...[...first, css].map((name) => ({ name, gzip: measureGzip(name) })),
     ],
     lazy: [...kept]
       .filter((name) => name.endsWith(".js") && !first.includes(name))
-      .map((name) => ({ name, gzip: gzipped(name) })),
+      .map((name) => ({ name, gzip: measureGzip(name) })),
   };
   writeFileSync(join(OUT, "sizes.json"), JSON.stringify(sizes, null, 2));
   writeFileSync(`${mark}.new`, key);

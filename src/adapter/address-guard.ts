@@ -29,7 +29,7 @@ const LOCAL_NAME = /(^|\.)(localhost|local|internal|localdomain|home\.arpa|lan|i
  * @param setting the option that `allow` comes from, for the refusal.
  */
 export function createAddressGuard(allow: readonly string[], lookUp: LookUp = systemLookUp, setting = "FETCH_ALLOW") {
-  const refused = () =>
+  const createAddressProblem = () =>
     new Problem(422, "address_refused", `This address is private. An operator can allow it with ${setting}.`);
   const names = new Set<string>();
   const networks: [ipaddr.IPv4 | ipaddr.IPv6, number][] = [];
@@ -47,7 +47,7 @@ export function createAddressGuard(allow: readonly string[], lookUp: LookUp = sy
     const host = plainHost(given);
     if (names.has(host)) return host;
     const literal = isIP(host) !== 0;
-    if (literal ? !isAllowed(host) : LOCAL_NAME.test(host) || !host.includes(".")) throw refused();
+    if (literal ? !isAllowed(host) : LOCAL_NAME.test(host) || !host.includes(".")) throw createAddressProblem();
     return host;
   };
   return {
@@ -70,7 +70,7 @@ export function createAddressGuard(allow: readonly string[], lookUp: LookUp = sy
       const host = assertSpelling(given);
       const found = isIP(host) ? [{ address: host, family: isIP(host) }] : await lookUp(host).catch(() => []);
       if (found.length === 0) throw new Problem(422, "host_unknown", "The host's name has no address.");
-      if (!names.has(host) && !found.every(({ address }) => isAllowed(address))) throw refused();
+      if (!names.has(host) && !found.every(({ address }) => isAllowed(address))) throw createAddressProblem();
       return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
     },
   };

@@ -23,7 +23,7 @@ function plain(cwd: string, ...args: string[]): string {
 }
 
 let made = 0;
-async function cloned() {
+async function cloneProject() {
   const home = join(root, `project-${made++}`);
   const place = { repository: join(home, "git"), workspace: join(home, "workspace") };
   await git.clone({ source: upstream, transport: "file", ...place, signal: never });
@@ -53,7 +53,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describe("clone", () => {
   test("keeps the repository apart from the working copy, and leaves submodules empty", async () => {
-    const { repository, workspace } = await cloned();
+    const { repository, workspace } = await cloneProject();
     expect(existsSync(join(workspace, "README.md"))).toBe(true);
     expect(readdirSync(join(workspace, "sub"))).toEqual([]);
     expect(existsSync(join(repository, "hooks"))).toBe(false);
@@ -153,7 +153,7 @@ describe("clone", () => {
 
 describe("worktrees", () => {
   test("work is committed on the run's branch and outlives the worktree", async () => {
-    const { repository, workspace, run } = await cloned();
+    const { repository, workspace, run } = await cloneProject();
     writeFileSync(join(run.path, "new.txt"), "new\n");
     rmSync(join(run.path, "docs/a.md"));
     const first = await git.commitAll(run, { message: "step one", author });
@@ -173,7 +173,7 @@ describe("worktrees", () => {
   });
 
   test("a change that is larger than asked for is cut where it is read, in the patch and in the hunks", async () => {
-    const { repository, run } = await cloned();
+    const { repository, run } = await cloneProject();
     writeFileSync(join(run.path, "large.txt"), "a line of the file\n".repeat(200_000));
     await git.commitAll(run, { message: "large", author });
     const range = { from: "trunk", to: "run/run_1" };
@@ -185,7 +185,7 @@ describe("worktrees", () => {
   });
 
   test("making one again finds it as it was left; after its removal it starts from its branch", async () => {
-    const { run } = await cloned();
+    const { run } = await cloneProject();
     const again = { ...run, branch: "run/run_1", from: "HEAD" };
     writeFileSync(join(run.path, "kept.txt"), "kept");
     expect(await git.addWorktree(again)).toBe(false);
@@ -206,7 +206,7 @@ describe("worktrees", () => {
   });
 
   test("a file over the limit is left out and named, the rest is committed", async () => {
-    const { repository, run } = await cloned();
+    const { repository, run } = await cloneProject();
     writeFileSync(join(run.path, "small"), "s");
     const large = Bun.spawnSync(["truncate", "-s", "101M", join(run.path, "large.bin")]);
     expect(large.exitCode).toBe(0);
@@ -217,7 +217,7 @@ describe("worktrees", () => {
 });
 
 /** Makes a repository that runs a program as soon as git trusts its settings. */
-function armed(folder: string): void {
+function armRepository(folder: string): void {
   mkdirSync(folder, { recursive: true });
   plain(root, "init", "-q", "-b", "main", folder);
   writeFileSync(join(folder, "payload.txt"), "payload\n");
@@ -248,16 +248,16 @@ function armed(folder: string): void {
 describe("what an agent may plant in its worktree", () => {
   test("the trap works when git is used carelessly (or the tests below prove nothing)", () => {
     const trap = join(root, "trap");
-    armed(trap);
+    armRepository(trap);
     plain(trap, "status");
     expect(existsSync(canary)).toBe(true);
     rmSync(canary);
   });
 
   test("a repository in place of its .git file is not obeyed; work still lands on the run's branch", async () => {
-    const { repository, run } = await cloned();
+    const { repository, run } = await cloneProject();
     rmSync(join(run.path, ".git"));
-    armed(run.path);
+    armRepository(run.path);
     const { commit } = await git.commitAll(run, { message: "m", author });
     expect(existsSync(canary)).toBe(false);
     expect(filesOf(repository, commit!)).toContain("payload.txt");
@@ -265,8 +265,8 @@ describe("what an agent may plant in its worktree", () => {
   });
 
   test("a .git file that points elsewhere is not followed", async () => {
-    const { repository, run } = await cloned();
-    armed(join(root, "elsewhere"));
+    const { repository, run } = await cloneProject();
+    armRepository(join(root, "elsewhere"));
     writeFileSync(join(run.path, ".git"), `gitdir: ${join(root, "elsewhere/.git")}\n`);
     writeFileSync(join(run.path, "mine"), "mine");
     const { commit } = await git.commitAll(run, { message: "m", author });
@@ -277,9 +277,9 @@ describe("what an agent may plant in its worktree", () => {
   });
 
   test("a nested repository is not entered; its files are kept as plain files, its ignored ones not", async () => {
-    const { repository, run } = await cloned();
-    armed(join(run.path, "app"));
-    armed(join(run.path, "app/deep"));
+    const { repository, run } = await cloneProject();
+    armRepository(join(run.path, "app"));
+    armRepository(join(run.path, "app/deep"));
     writeFileSync(join(run.path, ".gitignore"), "*.log\n");
     writeFileSync(join(run.path, "app/noise.log"), "noise");
     for (let round = 0; round < 2; round++) {
@@ -296,8 +296,8 @@ describe("what an agent may plant in its worktree", () => {
   });
 
   test("a repository planted where the project has a submodule is not entered", async () => {
-    const { repository, run } = await cloned();
-    armed(join(run.path, "sub"));
+    const { repository, run } = await cloneProject();
+    armRepository(join(run.path, "sub"));
     writeFileSync(join(run.path, "mine"), "mine");
     const { commit } = await git.commitAll(run, { message: "m", author });
     expect(filesOf(repository, commit!)).toContain("mine");
@@ -305,7 +305,7 @@ describe("what an agent may plant in its worktree", () => {
   });
 
   test("links are committed as links: nothing outside is read, written or deleted through them", async () => {
-    const { repository, run } = await cloned();
+    const { repository, run } = await cloneProject();
     const outside = join(root, `outside-${made}`);
     mkdirSync(outside);
     writeFileSync(join(outside, "a.md"), "outside secret\n");
@@ -328,7 +328,7 @@ describe("what an agent may plant in its worktree", () => {
   });
 
   test("attributes, names and special files that would spoil a commit do not: the rest is committed", async () => {
-    const { repository, run } = await cloned();
+    const { repository, run } = await cloneProject();
     writeFileSync(
       join(run.path, ".gitattributes"),
       "* filter=lfs diff=lfs merge=lfs -text working-tree-encoding=UTF-16\n",
@@ -349,7 +349,7 @@ describe("what an agent may plant in its worktree", () => {
 
   test("files that belong to another user are committed all the same", async () => {
     if (process.getuid?.() !== 0) return;
-    const { repository, run } = await cloned();
+    const { repository, run } = await cloneProject();
     writeFileSync(join(run.path, "theirs"), "theirs", { mode: 0o600 });
     Bun.spawnSync(["chown", "-R", "12345:12345", run.path]);
     const { commit } = await git.commitAll(run, { message: "m", author });

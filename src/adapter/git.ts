@@ -156,7 +156,7 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
     /** Branches below `refs/heads/<prefix>`. */
     branches: (repository: string, prefix: string): Promise<Branch[]> => branchesBelow(git, repository, prefix),
     /** Branches below `refs/heads/<prefix>` with commits that HEAD does not contain. */
-    unmerged: (repository: string, prefix: string): Promise<Branch[]> =>
+    listUnmerged: (repository: string, prefix: string): Promise<Branch[]> =>
       branchesBelow(git, repository, prefix, "--no-merged=HEAD"),
     /** Merges a commit into a branch. @throws Problem 409 `branch_moved`. */
     merge: withGit(mergeInto),

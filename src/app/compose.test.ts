@@ -60,7 +60,7 @@ describe("composing", () => {
   test("a feature that cannot start or continue is reported, and the others start, continue and are checked", async () => {
     const diary: string[] = [];
     const logged: string[] = [];
-    const said = (what: string) => () => void diary.push(what);
+    const createRecorder = (what: string) => () => void diary.push(what);
     const failing = (message: string) => () => {
       throw new Error(message);
     };
@@ -68,21 +68,21 @@ describe("composing", () => {
       .with(
         defineFeature("off", () => ({
           start: failing("no start"),
-          resume: async () => said("never")(),
-          stop: said("stop off"),
+          resume: async () => createRecorder("never")(),
+          stop: createRecorder("stop off"),
         })),
       )
       .with(
         defineFeature("partly", () => ({
-          start: () => actOnEach([1, 2, 3], (n) => (n === 2 ? failing("no two")() : said(`item ${n}`)())),
+          start: () => actOnEach([1, 2, 3], (n) => (n === 2 ? failing("no two")() : createRecorder(`item ${n}`)())),
         })),
       )
       .with(defineFeature("later", () => ({ resume: async () => failing("no rest")() })))
       .with(defineFeature("blind", () => ({ checks: failing("no look") })))
       .with(
         defineFeature("well", () => ({
-          start: said("start"),
-          resume: async () => said("resume")(),
+          start: createRecorder("start"),
+          resume: async () => createRecorder("resume")(),
           checks: () => [ok("well", "It is.")],
         })),
       );

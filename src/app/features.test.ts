@@ -24,7 +24,7 @@ const call = async (method: string, path: string, body?: unknown): Promise<{ sta
   const answer = await fetch(new URL(path, app.url), { method, ...(body === undefined ? {} : json) });
   return { status: answer.status, body: answer.status === 204 ? {} : await answer.json() };
 };
-const counted = async (): Promise<number> => (await call("GET", "/v1/status")).body.counts.bells_rung;
+const countRings = async (): Promise<number> => (await call("GET", "/v1/status")).body.counts.bells_rung;
 
 describe("a feature added with one line", () => {
   test("serves its route, which starts its job, which emits its event", async () => {
@@ -33,7 +33,7 @@ describe("a feature added with one line", () => {
     const frames = framesOf(app, "/v1/events/stream?kinds=bell_rung&after=0");
     const read = await framesUntil(frames, ({ event }) => event === "bell_rung");
     expect(read.at(-1)?.data).toMatchObject({ kind: "bell_rung", data: { times: 3 } });
-    expect(await counted()).toBe(3);
+    expect(await countRings()).toBe(3);
     expect((await call("POST", "/v1/bells", { times: 0 })).status).toBe(422);
   });
 
@@ -108,7 +108,7 @@ describe("a feature added with one line", () => {
     const diary: BellDiary = { calls: [], owners: [] };
     const rig = await openRig({ pipelines: { p: pipeline }, script, features: FEATURES.with(createBells(diary)) });
     await rig.start();
-    expect(await rig.ended(rig.create("p").id)).toMatchObject({ status: "succeeded" });
+    expect(await rig.waitForEnd(rig.create("p").id)).toMatchObject({ status: "succeeded" });
     expect(rig.events().filter(({ kind }) => kind === "bell_rung")).toMatchObject([{ data: { times: 2 } }]);
     await rig.close();
     // A timer removes old rows, and may have run already.

@@ -113,7 +113,7 @@ describe("lost access, beside a running server", () => {
 
 describe("at a terminal", () => {
   /** Runs a command at its own terminal and types each answer when the command asks for it. */
-  async function typed(args: string[], answers: string[]) {
+  async function typeAnswers(args: string[], answers: string[]) {
     let screen = "";
     const child = Bun.spawn(skepCommand(...args), {
       env: { PATH: process.env["PATH"] ?? "", HOME: home, XDG_CONFIG_HOME: home, LOG_LEVEL: "silent" },
@@ -130,12 +130,12 @@ describe("at a terminal", () => {
   }
 
   test("a password is asked for twice and never shown", async () => {
-    const typo = await typed(
+    const typo = await typeAnswers(
       ["admin", "reset-password", "boss@example.test", ...here()],
       [`${PASSWORD}\r`, "another one\r"],
     );
     expect([typo.code, typo.screen]).toEqual([2, expect.stringContaining("not the same")]);
-    const set = await typed(
+    const set = await typeAnswers(
       ["admin", "reset-password", "boss@example.test", ...here()],
       ["another battery\r", "another battery\r"],
     );
@@ -149,7 +149,7 @@ describe("at a terminal", () => {
       ["\x04", 1],
     ] as const;
     for (const [key, exit] of keys) {
-      const { screen, code } = await typed(["admin", "reset-password", "boss@example.test", ...here()], [key]);
+      const { screen, code } = await typeAnswers(["admin", "reset-password", "boss@example.test", ...here()], [key]);
       expect([code, screen]).toEqual([exit, expect.stringContaining("skep: Stopped; nothing was changed.")]);
       expect(screen).not.toContain("at ");
     }

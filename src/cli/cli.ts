@@ -30,8 +30,8 @@ export async function runCli(args: string[]): Promise<number> {
   const program = await programFor(first, (value) => {
     code = value;
   });
-  const known = (name: string) => name === "help" || program.commands.some((one) => one.name() === name);
-  if (first !== undefined && !first.startsWith("-") && !known(first)) {
+  const isKnown = (name: string) => name === "help" || program.commands.some((one) => one.name() === name);
+  if (first !== undefined && !first.startsWith("-") && !isKnown(first)) {
     const near = didYouMean(
       first,
       program.commands.map((one) => one.name()),

@@ -18,7 +18,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-const offered = async (...words: string[]): Promise<string[]> => {
+const listOffers = async (...words: string[]): Promise<string[]> => {
   const { code, stdout } = await skep(["complete", "--", ...words], { env, cwd: folder.path });
   expect(code).toBe(0);
   return stdout
@@ -28,47 +28,47 @@ const offered = async (...words: string[]): Promise<string[]> => {
 };
 
 /** Asks again if the names did not arrive within the time that the shell waits. */
-async function kept(...words: string[]): Promise<string[]> {
+async function waitForOffers(...words: string[]): Promise<string[]> {
   for (let tries = 1; ; tries++) {
-    const found = await offered(...words);
+    const found = await listOffers(...words);
     if (found.length > 0 || tries === 20) return found;
   }
 }
 
 describe("what may come next", () => {
   test("commands, and those below them, started or not; hidden ones are not offered", async () => {
-    expect(await offered("pro")).toEqual(["projects", "providers"]);
-    expect(await offered("secrets", "")).toEqual(expect.arrayContaining(["set", "grant", "revoke", "delete"]));
-    expect(await offered("")).not.toContain("complete");
-    expect(await offered("nothing-of-ours", "x")).toEqual([]);
+    expect(await listOffers("pro")).toEqual(["projects", "providers"]);
+    expect(await listOffers("secrets", "")).toEqual(expect.arrayContaining(["set", "grant", "revoke", "delete"]));
+    expect(await listOffers("")).not.toContain("complete");
+    expect(await listOffers("nothing-of-ours", "x")).toEqual([]);
   });
 
   test("flags, also those of the command above, and the words that one takes", async () => {
-    expect(await offered("run", "--pri")).toEqual(["--private"]);
-    expect(await offered("projects", "add", "--")).toEqual(
+    expect(await listOffers("run", "--pri")).toEqual(["--private"]);
+    expect(await listOffers("projects", "add", "--")).toEqual(
       expect.arrayContaining(["--repository", "--json", "--help"]),
     );
-    expect(await offered("serve", "--sandbox", "")).toEqual(["auto", "docker", "kubernetes", "process"]);
-    expect(await offered("runs", "--status", "f")).toEqual(["failed"]);
-    expect(await offered("agents", "tool", "scribe", "bash", "")).toEqual(["on", "off", "default"]);
+    expect(await listOffers("serve", "--sandbox", "")).toEqual(["auto", "docker", "kubernetes", "process"]);
+    expect(await listOffers("runs", "--status", "f")).toEqual(["failed"]);
+    expect(await listOffers("agents", "tool", "scribe", "bash", "")).toEqual(["on", "off", "default"]);
   });
 
   test("names that the server keeps, at the place where one is wanted and nowhere else", async () => {
-    expect(await kept("run", "")).toEqual(["bugfix", "feature", "hello", "import-repository", "research"]);
-    expect(await offered("run", "hello", "")).toEqual([]);
-    expect(await kept("agents", "set", "re")).toEqual(["researcher", "reviewer"]);
-    expect(await kept("secrets", "grant", "X", "engineer", "sc")).toEqual(["scribe"]);
-    expect(await kept("run", "--model", "demo/")).toEqual(["demo/scripted"]);
+    expect(await waitForOffers("run", "")).toEqual(["bugfix", "feature", "hello", "import-repository", "research"]);
+    expect(await listOffers("run", "hello", "")).toEqual([]);
+    expect(await waitForOffers("agents", "set", "re")).toEqual(["researcher", "reviewer"]);
+    expect(await waitForOffers("secrets", "grant", "X", "engineer", "sc")).toEqual(["scribe"]);
+    expect(await waitForOffers("run", "--model", "demo/")).toEqual(["demo/scripted"]);
     const { body } = await server.request<{ id: string }>("POST", "/v1/projects", { body: { name: "bell" } });
     expect(body.id).toStartWith("proj_");
-    expect(await kept("run", "hello", "x", "--project", "b")).toEqual(["bell"]);
-    expect(await kept("runs", "--data", server.data, "--pipeline", "fe")).toEqual(["feature"]);
+    expect(await waitForOffers("run", "hello", "x", "--project", "b")).toEqual(["bell"]);
+    expect(await waitForOffers("runs", "--data", server.data, "--pipeline", "fe")).toEqual(["feature"]);
   });
 
   test("files and folders are left to the shell; without a server there is nothing", async () => {
-    expect(await offered("check", "")).toEqual([":files"]);
-    expect(await offered("runs", "--data", "")).toEqual([":folders"]);
-    expect(await offered("run", "--url", "http://127.0.0.1:9", "")).toEqual([]);
+    expect(await listOffers("check", "")).toEqual([":files"]);
+    expect(await listOffers("runs", "--data", "")).toEqual([":folders"]);
+    expect(await listOffers("run", "--url", "http://127.0.0.1:9", "")).toEqual([]);
   });
 });
 

@@ -36,7 +36,7 @@ interface DebianOptions {
 }
 
 const TAIL = 5;
-const failed = (detail: string) => new Problem(422, "debian_failed", detail);
+const createProblem = (detail: string) => new Problem(422, "debian_failed", detail);
 
 /**
  * Creates a tar stream of the file system while it is read.
@@ -58,7 +58,8 @@ export async function debianRootfs(options: DebianOptions): Promise<{ tar: Reada
       "debian_missing",
       "Neither mmdebstrap nor debootstrap is on this machine: apt install mmdebstrap. Or take a ready image: AGENT_IMAGE=debian:stable, or one that you built with docker build.",
     );
-  if (process.getuid?.() !== 0) throw failed("debootstrap works only for root: use sudo, or apt install mmdebstrap.");
+  if (process.getuid?.() !== 0)
+    throw createProblem("debootstrap works only for root: use sudo, or apt install mmdebstrap.");
   const folder = mkdtempSync(join(tmpdir(), "skep-debian-"));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
@@ -94,9 +95,9 @@ function run([program = "", ...args]: string[], { onLine }: DebianOptions): { ta
     }
   });
   const done = new Promise<void>((resolve, reject) => {
-    child.on("error", (error) => reject(failed(`${program} cannot be run: ${error.message}`)));
+    child.on("error", (error) => reject(createProblem(`${program} cannot be run: ${error.message}`)));
     child.on("close", (code) =>
-      code === 0 ? resolve() : reject(failed(`${program} ended with ${code}: ${said.join(" ").slice(-600)}`)),
+      code === 0 ? resolve() : reject(createProblem(`${program} ended with ${code}: ${said.join(" ").slice(-600)}`)),
     );
   });
   // Output of an ended process is lost unless somebody reads it by then, so it is piped into a stream that keeps it.

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { skep, temporaryFolder } from "../testing/command.ts";
 import { dockerForTests, testImage } from "../testing/docker-image.ts";
 import { skepCommand } from "../testing/server.ts";
-import { preferred } from "./model-choice.ts";
+import { pickModel } from "./model-choice.ts";
 
 setDefaultTimeout(300_000);
 
@@ -141,14 +141,14 @@ describe("skep demo", () => {
 
   test("of what a provider lists, a small recent model that takes tools is preferred, and none made for other uses", () => {
     const all = (ids: string[]) => ids.map((id) => ({ id, tools: true }));
-    expect(preferred(all(["a/claude-opus-5", "a/claude-3-haiku", "a/claude-haiku-4-5"]))).toBe("a/claude-haiku-4-5");
-    expect(preferred(all(["o/gpt-4o-mini", "o/gpt-5-mini", "o/gpt-5", "o/gpt-4o-mini-tts"]))).toBe("o/gpt-5-mini");
-    expect(preferred(all(["g/gemini-2.5-flash-lite", "g/gemini-2.5-flash", "g/gemini-2.5-pro"]))).toBe(
+    expect(pickModel(all(["a/claude-opus-5", "a/claude-3-haiku", "a/claude-haiku-4-5"]))).toBe("a/claude-haiku-4-5");
+    expect(pickModel(all(["o/gpt-4o-mini", "o/gpt-5-mini", "o/gpt-5", "o/gpt-4o-mini-tts"]))).toBe("o/gpt-5-mini");
+    expect(pickModel(all(["g/gemini-2.5-flash-lite", "g/gemini-2.5-flash", "g/gemini-2.5-pro"]))).toBe(
       "g/gemini-2.5-flash",
     );
-    expect(preferred(all(["x/text-embedding-3"]))).toBeUndefined();
+    expect(pickModel(all(["x/text-embedding-3"]))).toBeUndefined();
     expect(
-      preferred([
+      pickModel([
         { id: "a/qwen3", tools: false },
         { id: "a/foo", tools: true },
       ]),

@@ -147,7 +147,7 @@ async function work(client: Client, place: Place, { model }: ChosenModel, json: 
   const { id } = await client.call("POST", "/v1/runs", body);
   const interrupt = onInterrupt(client, id, true);
   const run = await followRun(client, id, { json, text: true }, interrupt.signal);
-  interrupt.done();
+  interrupt.stopListening();
   return { run, interrupted: interrupt.asked };
 }
 
@@ -175,7 +175,7 @@ function readHello({ data, repository }: Place, run: RunView & { project_id?: st
 function tellEnd(run: RunView, hello: string | null, { scripted }: ChosenModel): void {
   console.log("");
   console.log(reportLines(run).join("\n"));
-  if (hello !== null) console.log(`\nHELLO.md${run.branch ? ` on branch ${run.branch}` : ""}:\n\n${indented(hello)}`);
+  if (hello !== null) console.log(`\nHELLO.md${run.branch ? ` on branch ${run.branch}` : ""}:\n\n${indent(hello)}`);
   if (scripted)
     console.log(
       `\nWith a model of your own: OLLAMA_BASE_URL=http://127.0.0.1:11434 ${ownName()} demo, or ANTHROPIC_API_KEY=… ${ownName()} demo`,
@@ -190,7 +190,7 @@ function ownName(): string {
   return path.startsWith("..") ? process.execPath : path.includes("/") ? path : `./${path}`;
 }
 
-const indented = (text: string): string =>
+const indent = (text: string): string =>
   text
     .trimEnd()
     .split("\n")

@@ -11,7 +11,7 @@ const SYMBOL = "name, qualified name or id of the symbol";
 
 /** Adds the commands. */
 export function wholeQuestions(graph: Command): void {
-  const limited = (name: string, description: string) =>
+  const addWithLimit = (name: string, description: string) =>
     withCommon(graph.command(name).description(description)).option(
       "--limit <n>",
       "highest number of entries in a list, from 1 to 200",
@@ -19,9 +19,9 @@ export function wholeQuestions(graph: Command): void {
       DEFAULT_LIMIT,
     );
   const command = (name: string, description: string) =>
-    limited(name, description).argument("<path>", "repository or folder");
+    addWithLimit(name, description).argument("<path>", "repository or folder");
   const below = (name: string, description: string) =>
-    limited(name, description)
+    addWithLimit(name, description)
       .argument("[path]", "repository or folder", ".")
       .option("--below <folder>", "look only in this folder of the repository");
 

@@ -68,14 +68,14 @@ describe("skep graph", () => {
     expect([missing.code, missing.stderr]).toEqual([1, "skep: There is no symbol withTaxes. Near names: withTax.\n"]);
     const writing = await graph("cypher", "MATCH (n) DELETE n");
     expect([writing.code, writing.stderr]).toEqual([1, "skep: DELETE is not allowed: queries only read the graph.\n"]);
-    const said = async (query: string) => (await graph("cypher", query)).stderr;
-    expect(await said("MATCH (n:Func) RETURN n")).toMatch(
+    const readError = async (query: string) => (await graph("cypher", query)).stderr;
+    expect(await readError("MATCH (n:Func) RETURN n")).toMatch(
       /^skep: There is no label or relationship Func\. Labels: Function, Class, .*, Process\. Relationships: CONTAINS, .*, MAY_CALL\. The database says: Binder exception: .*\.\n$/,
     );
-    expect(await said("MATCH (n:CALLS) RETURN n")).toMatch(
+    expect(await readError("MATCH (n:CALLS) RETURN n")).toMatch(
       /^skep: There is no label CALLS\. Labels: Function, [^.]*, Process\. The database says: Binder exception: .*\.\n$/,
     );
-    expect(await said("MATCH ()-[r:Function]->() RETURN r")).toMatch(
+    expect(await readError("MATCH ()-[r:Function]->() RETURN r")).toMatch(
       /^skep: There is no relationship Function\. Relationships: CONTAINS, [^.]*, MAY_CALL\. The database says: Binder exception: .*\.\n$/,
     );
     expect((await graph("impact", "round", "--depth", "11")).code).toBe(2);

@@ -101,9 +101,9 @@ function run([program = "", ...args]: string[], onLine: (line: string) => void):
   };
   child.stdout.setEncoding("utf8").on("data", hear);
   child.stderr.setEncoding("utf8").on("data", hear);
-  const failed = (why: string) => new Problem(422, "harness_failed", `${program} ${why}: ${said.trim()}`);
+  const createProblem = (why: string) => new Problem(422, "harness_failed", `${program} ${why}: ${said.trim()}`);
   return new Promise((resolve, reject) => {
-    child.on("error", (error) => reject(failed(`cannot be run (${error.message})`)));
-    child.on("close", (code) => (code === 0 ? resolve() : reject(failed(`ended with ${code}`))));
+    child.on("error", (error) => reject(createProblem(`cannot be run (${error.message})`)));
+    child.on("close", (code) => (code === 0 ? resolve() : reject(createProblem(`ended with ${code}`))));
   });
 }

@@ -36,7 +36,7 @@ const MANIFEST_NAME = "update.json";
 const DOWNLOAD_MS = 30 * 60_000;
 const MANIFEST_MS = 30_000;
 const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);
-const failed = (code: string, detail: string) => new Problem(422, code, detail);
+const createProblem = (code: string, detail: string) => new Problem(422, code, detail);
 
 /** Path of the executable that was replaced. */
 export const previousPath = (executable: string): string => `${executable}.previous`;
@@ -53,8 +53,8 @@ export async function readManifest(
   const found = await stat(source).catch(() => undefined);
   const at = found?.isDirectory() ? join(source, MANIFEST_NAME) : source;
   const file = found?.isDirectory() ? await stat(at).catch(() => undefined) : found;
-  if (!file?.isFile()) throw failed("no_update", `There is no update manifest at ${at}.`);
-  if (file.size > MANIFEST_BYTES) throw failed("update_untrusted", "This is not an update manifest.");
+  if (!file?.isFile()) throw createProblem("no_update", `There is no update manifest at ${at}.`);
+  if (file.size > MANIFEST_BYTES) throw createProblem("update_untrusted", "This is not an update manifest.");
   return { manifest: openManifest(await readFile(at, "utf8"), publicKey), at };
 }
 
@@ -66,10 +66,10 @@ export async function installUpdate(request: UpdateRequest): Promise<string | nu
   const { version } = manifest;
   if (compareVersions(version, current) <= 0 && !force) {
     if (version === current) return null;
-    throw failed("update_older", `${version} is older than ${current}. Install it anyway with --force.`);
+    throw createProblem("update_older", `${version} is older than ${current}. Install it anyway with --force.`);
   }
   const file = Object.hasOwn(manifest.files, platform) ? manifest.files[platform] : undefined;
-  if (!file) throw failed("no_update", `Version ${version} holds nothing for ${platform}.`);
+  if (!file) throw createProblem("no_update", `Version ${version} holds nothing for ${platform}.`);
   const staged = `${executable}.new`;
   say(`Version ${version}: reading ${(file.size / 1e6).toFixed(1)} MB`);
   await stage(staged, file, locate(file.path, at));
@@ -86,7 +86,7 @@ export async function installUpdate(request: UpdateRequest): Promise<string | nu
   } catch (error) {
     putBack(executable);
     const why = isProblem(error) ? error.detail : messageOf(error);
-    throw failed(
+    throw createProblem(
       "update_unhealthy",
       `Version ${version} did not become healthy (${why}). ${current} is back in place.`,
     );
@@ -98,7 +98,7 @@ export async function installUpdate(request: UpdateRequest): Promise<string | nu
 export function rollBack(path: string): void {
   const executable = realpathSync(path);
   const previous = previousPath(executable);
-  if (!existsSync(previous)) throw failed("no_previous", `No previous version is kept at ${previous}.`);
+  if (!existsSync(previous)) throw createProblem("no_previous", `No previous version is kept at ${previous}.`);
   const aside = `${executable}.aside`;
   try {
     cloneFile(executable, aside);
@@ -118,7 +118,7 @@ function locate(path: string, manifestAt: string): string {
   } else if (isAddress(path) || /^[\w][\w.+-]*$/.test(path)) {
     return isAddress(path) ? path : join(dirname(manifestAt), path);
   }
-  throw failed("update_untrusted", "The manifest names its executable in a way that is not understood.");
+  throw createProblem("update_untrusted", "The manifest names its executable in a way that is not understood.");
 }
 
 /** Writes the executable after checking it. If that fails, no file is left. */
@@ -140,31 +140,31 @@ async function stage(staged: string, file: UpdateFile, from: string): Promise<vo
       await handle.write(chunk);
     }
     if (size !== file.size || hash.digest("hex") !== file.sha256)
-      throw failed("update_damaged", "The executable is not the one that was signed. Nothing was changed.");
+      throw createProblem("update_damaged", "The executable is not the one that was signed. Nothing was changed.");
     await handle.sync();
     await handle.close();
   } catch (error) {
     await handle.close().catch(() => {});
     rmSync(staged, { force: true });
     if (isProblem(error)) throw error;
-    throw failed("no_update", `The executable could not be read: ${messageOf(error)}. Nothing was changed.`);
+    throw createProblem("no_update", `The executable could not be read: ${messageOf(error)}. Nothing was changed.`);
   }
 }
 
 async function chunksOf(from: string, size: number): Promise<AsyncIterable<Uint8Array>> {
   if (isAddress(from)) return boundStream(await reach(from, DOWNLOAD_MS), size);
   const found = await stat(from).catch(() => undefined);
-  if (!found?.isFile()) throw failed("no_update", `${from} is missing; it belongs beside the manifest.`);
+  if (!found?.isFile()) throw createProblem("no_update", `${from} is missing; it belongs beside the manifest.`);
   return boundStream(Bun.file(from).stream(), size);
 }
 
 async function reach(url: string, timeoutMs: number): Promise<ReadableStream<Uint8Array>> {
   const answer = await fetch(url, { signal: AbortSignal.timeout(timeoutMs), headers: { "User-Agent": "skep" } }).catch(
     (error: unknown) => {
-      throw failed("no_update", `${new URL(url).origin} does not answer: ${messageOf(error)}.`);
+      throw createProblem("no_update", `${new URL(url).origin} does not answer: ${messageOf(error)}.`);
     },
   );
-  if (!answer.ok || !answer.body) throw failed("no_update", `${new URL(url).origin} answered ${answer.status}.`);
+  if (!answer.ok || !answer.body) throw createProblem("no_update", `${new URL(url).origin} answered ${answer.status}.`);
   return answer.body;
 }
 
@@ -172,7 +172,8 @@ async function* boundStream(stream: ReadableStream<Uint8Array>, limit: number): 
   let size = 0;
   for await (const chunk of stream) {
     size += chunk.byteLength;
-    if (size > limit) throw failed("update_damaged", "The file is longer than what was signed. Nothing was changed.");
+    if (size > limit)
+      throw createProblem("update_damaged", "The file is longer than what was signed. Nothing was changed.");
     yield chunk;
   }
 }
@@ -200,4 +201,7 @@ function cloneFile(from: string, to: string): void {
 }
 
 const unwritable = (path: string, error: unknown) =>
-  failed("update_unwritable", `${path} cannot be replaced (${messageOf(error)}). Run this as the owner of the file.`);
+  createProblem(
+    "update_unwritable",
+    `${path} cannot be replaced (${messageOf(error)}). Run this as the owner of the file.`,
+  );

@@ -20,7 +20,7 @@ export function listenForInterrupt(act: () => void, { once = false } = {}): () =
 /** @returns a signal that the first Ctrl-C aborts; the second one ends the process. */
 export function stopAtInterrupt() {
   const stop = new AbortController();
-  return { signal: stop.signal, done: listenForInterrupt(() => stop.abort(), { once: true }) };
+  return { signal: stop.signal, stopListening: listenForInterrupt(() => stop.abort(), { once: true }) };
 }
 
 /**
@@ -38,7 +38,7 @@ export function onInterrupt(client: Client, runId: string, ownServer: boolean) {
     console.error("\nCancelling the run; again to leave at once.");
     client.call("POST", `/v1/runs/${runId}/cancel`).catch(() => abort.abort());
   };
-  const done = listenForInterrupt(handle);
+  const stopListening = listenForInterrupt(handle);
   return {
     /** Aborts when the command should stop following. */
     signal: abort.signal,
@@ -46,15 +46,15 @@ export function onInterrupt(client: Client, runId: string, ownServer: boolean) {
     get asked(): boolean {
       return asked;
     },
-    done,
+    stopListening,
   };
 }
 
 /** Makes the first Ctrl-C print these words and leave; the work continues on the server. */
-export function leaving(words: string): { done(): void } {
+export function leaving(words: string): { stopListening(): void } {
   const leave = () => {
     console.error(words);
     process.exit(INTERRUPTED);
   };
-  return { done: listenForInterrupt(leave, { once: true }) };
+  return { stopListening: listenForInterrupt(leave, { once: true }) };
 }

@@ -27,7 +27,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-const said = async (args: readonly string[], stdin = "") => (await skep(args, { env, stdin })).stderr;
+const readError = async (args: readonly string[], stdin = "") => (await skep(args, { env, stdin })).stderr;
 
 describe("a refusal is a sentence about what was typed", () => {
   const KEY = /^skep: The key must be one word of letters, digits and signs[^\n\\^]*\.\n$/;
@@ -84,7 +84,7 @@ describe("a refusal is a sentence about what was typed", () => {
     ["--since", ["runs", "--since", "yesterday"], "", /^skep: --since: Must be a time/],
     ["a variable's name", ["secrets", "set", "a b"], "x", /^skep: name must be letters, digits and _, not a digit/],
   ])("%s", async (_name, args, stdin, pattern) => {
-    expect(await said(args, stdin)).toMatch(pattern);
+    expect(await readError(args, stdin)).toMatch(pattern);
   });
 
   test.each(["two\nlines", "two words", "schlüssel"])("a token that no request can carry: %j", async (token) => {
@@ -101,14 +101,14 @@ describe("a refusal is a sentence about what was typed", () => {
     ["pipelines show hello", /shows one without a word between: skep pipelines NAME\./],
     ["hosts frobnicate x", /^skep: there is no command 'skep hosts frobnicate'\. See: skep hosts --help\n$/],
   ])("a verb that is none: %s", async (typed, pattern) => {
-    expect(await said(typed.split(" "))).toMatch(pattern);
+    expect(await readError(typed.split(" "))).toMatch(pattern);
   });
 
   test("a token for notifications", async () => {
     const file = join(folder.path, "token");
     writeFileSync(file, "a b");
     const args = ["notifications", "add", "ntfy", "n", "--address", "http://ntfy.example.test/x", "--token-file", file];
-    expect(await said(args)).toMatch(/^skep: The token must be one word/);
+    expect(await readError(args)).toMatch(/^skep: The token must be one word/);
   });
 
   test("several problems of a pipeline are a line each, with their places", async () => {
@@ -117,7 +117,7 @@ describe("a refusal is a sentence about what was typed", () => {
       file,
       "id: wrong\nname: W\nsteps:\n  - { id: a, agent: nobody, input: x, nedes: [] }\n  - { id: a }\n",
     );
-    const lines = (await said(["pipelines", "save", file])).trimEnd().split("\n");
+    const lines = (await readError(["pipelines", "save", file])).trimEnd().split("\n");
     expect(lines[0]).toMatch(/^skep: \d problems:$/);
     expect(lines.length).toBeGreaterThan(3);
     for (const line of lines.slice(1)) expect(line).toMatch(/^ {2}Line \d, column \d+: /);
@@ -125,7 +125,7 @@ describe("a refusal is a sentence about what was typed", () => {
 });
 
 describe("a model", () => {
-  const run = (model: string) => said(["run", "hello", "Greet me", "--model", model]);
+  const run = (model: string) => readError(["run", "hello", "Greet me", "--model", model]);
 
   test("of a provider that there is not is refused, with how to add it", async () => {
     expect(await run("custom-own/nope")).toMatch(

@@ -30,7 +30,7 @@ export async function chooseModel(client: Client): Promise<ChosenModel> {
   const missed: string[] = [];
   for (const { id, name } of own) {
     const found = await client.call("POST", `/v1/settings/providers/${id}/test`, {});
-    const model = found.ok ? preferred(found.models) : undefined;
+    const model = found.ok ? pickModel(found.models) : undefined;
     if (model) return { model, scripted: false, why: `${model}, which ${name} lists` };
     missed.push(found.ok ? `${name} lists no model that fits` : `${name}: ${found.error}`);
   }
@@ -39,7 +39,7 @@ export async function chooseModel(client: Client): Promise<ChosenModel> {
 }
 
 /** Chooses among models that take tools; among equals the last by name, which is usually the newest. */
-export function preferred(models: readonly { id: string; tools: boolean }[]): string | undefined {
+export function pickModel(models: readonly { id: string; tools: boolean }[]): string | undefined {
   const fit = models.filter(({ id }) => !OTHER_USE.test(id));
   const able = fit.some(({ tools }) => tools) ? fit.filter(({ tools }) => tools) : fit;
   const ids = able.map(({ id }) => id).sort((a, b) => b.localeCompare(a, "en", { numeric: true }));

@@ -6,7 +6,7 @@ import { tokenFor } from "./server/credentials.ts";
 import { locate } from "./server/locate.ts";
 import { paint } from "./terminal/style.ts";
 
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+const formatCount = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /** @returns the lines to print. */
 export async function overview(): Promise<string[]> {
@@ -36,7 +36,7 @@ export async function overview(): Promise<string[]> {
     "/v1/status",
   );
   const busy = counts
-    ? `, ${counted(counts["active_runs"] ?? 0, "run")} at work, ${counted(counts["projects"] ?? 0, "project")}`
+    ? `, ${formatCount(counts["active_runs"] ?? 0, "run")} at work, ${formatCount(counts["projects"] ?? 0, "project")}`
     : "";
   return [
     head,

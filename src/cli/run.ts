@@ -111,7 +111,7 @@ async function run(pipeline: string, task: string, flags: RunFlags): Promise<num
     const interrupt = onInterrupt(client, created.id, stop !== undefined);
     const options = { json: flags.json ?? false, text: flags.text };
     const ended = await followRun(client, created.id, options, interrupt.signal);
-    interrupt.done();
+    interrupt.stopListening();
     const lines = options.json ? [JSON.stringify(ended)] : await followedLines(ended, client, stop !== undefined);
     console.log(lines.join("\n"));
     return interrupt.asked ? INTERRUPTED : exitCodeOf(ended.status);

@@ -27,7 +27,7 @@ async function create(pipeline: string): Promise<string> {
   return (await server.request<{ id: string }>("POST", "/v1/runs", { body })).body.id;
 }
 /** Reads the run's stream until the server closes it at the run's end. */
-const ended = (id: string) => server.request("GET", `/v1/events/stream?run_id=${id}`);
+const waitForEnd = (id: string) => server.request("GET", `/v1/events/stream?run_id=${id}`);
 
 beforeAll(async () => {
   const script = join(folder.path, "script.yml");
@@ -135,12 +135,12 @@ describe("steering a run", () => {
 
   test("restart continues a run that failed; one that succeeded is refused in one line", async () => {
     const id = await create("broken");
-    await ended(id);
+    await waitForEnd(id);
     expect((await cli("restart", id)).code).toBe(0);
     expect((await cli("runs", id, "--follow")).code).toBe(1);
     expect((await cli("runs", id)).stdout).toMatch(/broken +failed +2 /);
     const good = await create("ring");
-    await ended(good);
+    await waitForEnd(good);
     const refused = await cli("restart", good);
     expect([refused.code, lines(refused.stderr).length]).toEqual([1, 1]);
   });
@@ -164,7 +164,7 @@ describe("steering a run", () => {
 
   test("the list is newest first and can be narrowed", async () => {
     const id = await create("ring");
-    await ended(id);
+    await waitForEnd(id);
     const { items } = JSON.parse((await cli("runs", "--json", "--pipeline", "ring", "--limit", "1")).stdout);
     expect(items.map((run: { id: string }) => run.id)).toEqual([id]);
     const failed = (await cli("runs", "--status", "failed")).stdout;

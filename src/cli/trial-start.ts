@@ -79,10 +79,10 @@ async function assertServes(executable: string, version: string, folder: string,
     }
   };
   const reading = Promise.all([follow(child.stdout), follow(child.stderr)]);
-  const said = () => text.trim().slice(-TAIL_CHARACTERS);
-  void child.exited.then(() => reading).then(() => address.reject(unhealthy(`it ended at once: ${said()}`)));
+  const readTail = () => text.trim().slice(-TAIL_CHARACTERS);
+  void child.exited.then(() => reading).then(() => address.reject(unhealthy(`it ended at once: ${readTail()}`)));
   const late = Promise.withResolvers<never>();
-  const onLate = () => late.reject(unhealthy(`it did not answer in time: ${said()}`));
+  const onLate = () => late.reject(unhealthy(`it did not answer in time: ${readTail()}`));
   deadline.addEventListener("abort", onLate, { once: true });
   if (deadline.aborted) onLate();
   address.promise.catch(() => {});

@@ -13,22 +13,22 @@ function start(afterListening: string) {
     ${afterListening}`;
   const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "ignore" });
   const output = child.stdout.getReader();
-  return { child, said: async () => new TextDecoder().decode((await output.read()).value) };
+  return { child, readOutput: async () => new TextDecoder().decode((await output.read()).value) };
 }
 
 test.each(SIGNALS)("after the first signal, %s ends a process whose loop is stuck", async (second) => {
-  const { child, said } = start(`await stopped; console.log("stopping"); for (;;);`);
-  expect(await said()).toContain("listening");
+  const { child, readOutput } = start(`await stopped; console.log("stopping"); for (;;);`);
+  expect(await readOutput()).toContain("listening");
   child.kill("SIGTERM");
-  expect(await said()).toContain("stopping");
+  expect(await readOutput()).toContain("stopping");
   child.kill(second);
   await child.exited;
   expect(child.signalCode).toBe(second);
 });
 
 test.each(SIGNALS)("the second %s ends a process whose loop was stuck before the first", async (signal) => {
-  const { child, said } = start("for (;;);");
-  expect(await said()).toContain("listening");
+  const { child, readOutput } = start("for (;;);");
+  expect(await readOutput()).toContain("listening");
   child.kill(signal);
   // The first signal has been delivered when it is no longer pending.
   const waiting = async () =>
@@ -41,8 +41,8 @@ test.each(SIGNALS)("the second %s ends a process whose loop was stuck before the
 });
 
 test("one signal reaches a process whose loop runs", async () => {
-  const { child, said } = start("console.log(await stopped); process.exit(0);");
-  expect(await said()).toContain("listening");
+  const { child, readOutput } = start("console.log(await stopped); process.exit(0);");
+  expect(await readOutput()).toContain("listening");
   child.kill("SIGTERM");
   expect(await child.exited).toBe(0);
 });

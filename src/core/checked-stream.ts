@@ -17,7 +17,7 @@ interface EventChecks {
    */
   tooLong(line: Line): string | undefined;
   /** Called as soon as a line becomes too long, to end the stream by throwing. */
-  exceeded?(): never;
+  onExcess?(): never;
 }
 
 /** Passes on a stream of server-sent events as whole events, without comments and empty lines. */
@@ -42,7 +42,7 @@ export function checkedEvents(body: ReadableStream<Uint8Array>, checks: EventChe
   const lines = createLineSplitter({
     maxBytes: checks.maxBytes,
     atReturns: true,
-    onExcess: checks.exceeded,
+    onExcess: checks.onExcess,
     onLine(line) {
       if (line.bytes === 0) return endEvent();
       if (line.text.startsWith(":")) return;
@@ -65,7 +65,7 @@ export function checkedEvents(body: ReadableStream<Uint8Array>, checks: EventChe
     add: lines.add,
     // An incomplete event at the end is dropped.
     end() {},
-    taken() {
+    takeOutput() {
       const text = out.join("\n");
       out = [];
       return text === "" ? undefined : new TextEncoder().encode(text);
@@ -100,10 +100,10 @@ export function checkedText(body: ReadableStream<Uint8Array>, checks: TextChecks
     end: () => {
       text ??= checks.take(Buffer.concat(pieces).toString("utf8"));
     },
-    broken: () => {
+    onCut: () => {
       text = checks.unreadable("broken off in the middle");
     },
-    taken() {
+    takeOutput() {
       if (text === undefined) return undefined;
       const bytes = new TextEncoder().encode(text);
       text = undefined;
@@ -140,7 +140,7 @@ export function checkedAnswer(answer: Response, { maxBytes, eventBytes = maxByte
         maxBytes: eventBytes,
         take,
         tooLong: () => tooLong(),
-        exceeded: tooLong,
+        onExcess: tooLong,
       })
     : checkedText(answer.body, { maxBytes, take: /json/i.test(type) ? take : (text) => text, unreadable: refuse });
   const { status, statusText, headers } = answer;
@@ -153,9 +153,9 @@ interface Step {
   add(piece: Uint8Array): boolean | void;
   end(): void;
   /** Called when the stream breaks off. Without this handler, that is an error. */
-  broken?(): void;
+  onCut?(): void;
   /** The output that is ready to be passed on. */
-  taken(): Uint8Array | undefined;
+  takeOutput(): Uint8Array | undefined;
 }
 
 const PIECE_BYTES = 64 * 1024;
@@ -190,14 +190,14 @@ function throughTurns(body: ReadableStream<Uint8Array>, step: Step): ReadableStr
           try {
             if (!isOver) await next();
           } catch (error) {
-            if (!step.broken || !isCut(error)) {
+            if (!step.onCut || !isCut(error)) {
               void reader.cancel(error).catch(() => {});
               throw error;
             }
             isOver = true;
-            step.broken();
+            step.onCut();
           }
-          const bytes = step.taken();
+          const bytes = step.takeOutput();
           if (bytes) controller.enqueue(bytes);
           if (isOver) return controller.close();
           if (bytes) return;

@@ -15,7 +15,7 @@ function source(times: number[]) {
     name: "list",
     done,
     times,
-    asked: () => asked,
+    countAsked: () => asked,
     nextAt() {
       asked++;
       return times.length === 0 ? null : Math.min(...times);
@@ -46,9 +46,9 @@ test("a source is run when it is due, the earlier one first, and not looked at b
   await list.ran(1);
   expect(Date.now()).toBeGreaterThanOrEqual(now + 60);
   expect(list.done).toEqual([now + 60]);
-  const asked = list.asked();
+  const asked = list.countAsked();
   await wait(20);
-  expect(list.asked()).toBe(asked);
+  expect(list.countAsked()).toBe(asked);
   expect(list.times).toEqual([now + HOUR_MS]);
 });
 

@@ -100,7 +100,7 @@ function decodedText(text: string): string | undefined {
 
 export const option = <T>(o: Option<T>): Option<T> => o;
 /** An option that takes one of a few words, the first by default. */
-export const worded = <const T extends string>(env: string, about: string, ...words: [T, ...T[]]) =>
+export const choiceOption = <const T extends string>(env: string, about: string, ...words: [T, ...T[]]) =>
   option<T>({
     env,
     about,
@@ -109,7 +109,7 @@ export const worded = <const T extends string>(env: string, about: string, ...wo
     read: oneOf(...words),
     accepts: `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`,
   });
-export const flagged = <D extends boolean | undefined>(env: string, about: string, fallback: D) =>
+export const flagOption = <D extends boolean | undefined>(env: string, about: string, fallback: D) =>
   option<boolean | D>({ env, about, accepts: "true or false", default: fallback, read: boolean });
 /** An option that is unset by default. */
 export const optional = <T>(env: string, about: string, accepts: string, read: Reader<T>) =>

@@ -7,7 +7,8 @@
 import { resolve } from "node:path";
 import {
   addressOption,
-  flagged,
+  choiceOption,
+  flagOption,
   headerPairs,
   hostHeaders,
   hosts,
@@ -22,7 +23,6 @@ import {
   secretOption,
   text,
   url,
-  worded,
 } from "./config-option.ts";
 import { DOCKER_OPTIONS } from "./docker-options.ts";
 import { isEmail, normalEmail } from "./email.ts";
@@ -52,7 +52,7 @@ export const OPTIONS = {
   port: numberOption("PORT", "Port to listen on; 0 takes a free one.", { from: 0, to: 65_535, default: 8000 }),
   publicUrl: addressOption("PUBLIC_URL", "Address under which browsers and agents reach this server."),
   ...PREVIEW_OPTIONS,
-  authEnabled: flagged(
+  authEnabled: flagOption(
     "AUTH_ENABLED",
     "Ask for credentials. Unset: off if only this machine can reach the server (loopback, no proxy), otherwise on.",
     undefined,
@@ -69,7 +69,7 @@ export const OPTIONS = {
     "64 hexadecimal digits, or at least 16 characters",
     text,
   ),
-  secretKeyEphemeral: flagged("SECRET_KEY_EPHEMERAL", "Keep a generated secrets key in memory only.", false),
+  secretKeyEphemeral: flagOption("SECRET_KEY_EPHEMERAL", "Keep a generated secrets key in memory only.", false),
   allowedHosts: listOption(
     "ALLOWED_HOSTS",
     "Additional Host headers that the server answers to.",
@@ -93,7 +93,7 @@ export const OPTIONS = {
     to: 1_000_000,
     default: 6_000,
   }),
-  sandbox: worded("SANDBOX", "Where agents work.", "auto", "docker", "kubernetes", "process"),
+  sandbox: choiceOption("SANDBOX", "Where agents work.", "auto", "docker", "kubernetes", "process"),
   ...DOCKER_OPTIONS,
   ...KUBERNETES_OPTIONS,
   agentImage: option<string>({
@@ -103,8 +103,8 @@ export const OPTIONS = {
     default: "skep/agent:latest",
     read: text,
   }),
-  imagePull: flagged("IMAGE_PULL", "Pull an agent's image when it is missing.", true),
-  agentToken: worded(
+  imagePull: flagOption("IMAGE_PULL", "Pull an agent's image when it is missing.", true),
+  agentToken: choiceOption(
     "AGENT_TOKEN",
     "Token inside an agent's container: one for its execution only, or the instance's own.",
     "execution",
@@ -114,8 +114,8 @@ export const OPTIONS = {
     "AGENT_API_URL",
     "Address under which containers reach this server; unset: containers get no address.",
   ),
-  allowHostShell: flagged("ALLOW_HOST_SHELL", "Let agents run commands on this host in the process sandbox.", false),
-  allowLocalRepositories: flagged(
+  allowHostShell: flagOption("ALLOW_HOST_SHELL", "Let agents run commands on this host in the process sandbox.", false),
+  allowLocalRepositories: flagOption(
     "ALLOW_LOCAL_REPOSITORIES",
     "Let projects clone from paths of this host. Unset: only if just this machine gets in, without credentials.",
     undefined,
@@ -137,8 +137,8 @@ export const OPTIONS = {
     to: 500,
     default: 8,
   }),
-  logLevel: worded("LOG_LEVEL", "How much is logged.", "info", "debug", "warn", "error", "silent"),
-  logFormat: worded(
+  logLevel: choiceOption("LOG_LEVEL", "How much is logged.", "info", "debug", "warn", "error", "silent"),
+  logFormat: choiceOption(
     "LOG_FORMAT",
     "How the log is written; auto is text on a terminal and JSON elsewhere.",
     "auto",
@@ -175,7 +175,7 @@ export const OPTIONS = {
     "PUSH_MONITOR_URL",
     "Push address of a monitor (Uptime Kuma, Healthchecks), called while the server is healthy; unset: none.",
   ),
-  checkAnswers: flagged(
+  checkAnswers: flagOption(
     "CHECK_ANSWERS",
     "Compare each API answer with its schema, and answer 500 when they differ; for development.",
     false,
@@ -196,7 +196,7 @@ export const OPTIONS = {
     "the path of an .onnx file",
     text,
   ),
-  codehostType: worded("CODEHOST_TYPE", "Kind of code host; use gitea for Forgejo.", "github", "gitea"),
+  codehostType: choiceOption("CODEHOST_TYPE", "Kind of code host; use gitea for Forgejo.", "github", "gitea"),
   codehostUrl: addressOption(
     "CODEHOST_URL",
     "Address of GitHub's API (default https://api.github.com), or of the Gitea or Forgejo site.",

@@ -1,5 +1,5 @@
 /** Options of the configuration for agents that work in containers of Docker or Podman. */
-import { list, option, optional, text, worded } from "./config-option.ts";
+import { choiceOption, list, option, optional, text } from "./config-option.ts";
 import { isHostLabel } from "./host-labels.ts";
 
 /** One container engine of several, as `DOCKER_HOSTS` lists them. */
@@ -73,7 +73,7 @@ function readHost(entry: string): DockerHost | undefined {
 const nameOf = (address: string): string => URL.parse(address)?.hostname || "local";
 
 export const DOCKER_OPTIONS = {
-  sandboxWorkspace: worded(
+  sandboxWorkspace: choiceOption(
     "SANDBOX_WORKSPACE",
     "How containers get their files: the engine mounts the data folder, or the server copies the files.",
     "mounted",

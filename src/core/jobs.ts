@@ -58,7 +58,7 @@ export interface JobOptions<Payload = unknown, Result extends JobResult = JobRes
   /** Returns false once the work must finish; canceling the job is then refused. */
   mayCancel?(payload: Payload): boolean;
   /** Called in the transaction that stores the job's end, for rows that must change together with it. SQL only. */
-  ended?(job: EndedJob<Payload, Result>): void;
+  onEnd?(job: EndedJob<Payload, Result>): void;
 }
 
 export interface JobDefinition<Schema extends TSchema = TSchema, Result extends JobResult = JobResult>

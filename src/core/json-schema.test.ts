@@ -1,6 +1,6 @@
 /** An unusable schema is refused with its location; only cheap validation runs immediately. */
 import { describe, expect, test } from "bun:test";
-import { embedded, isCheap, schemaFaults, schemaProblems } from "./json-schema.ts";
+import { embedSchema, isCheap, schemaFaults, schemaProblems } from "./json-schema.ts";
 
 const problem = (schema: unknown) => schemaProblems(schema).map(({ path, message }) => `${path.join("/")}: ${message}`);
 
@@ -61,7 +61,7 @@ describe("a schema", () => {
 
   test("as a part of another keeps its own references", () => {
     const inner = { $defs: { n: { type: "number" } }, type: "object", properties: { a: { $ref: "#/$defs/n" } } };
-    const outer = { type: "object", properties: { outputs: embedded(inner, ["properties", "outputs"]) } };
+    const outer = { type: "object", properties: { outputs: embedSchema(inner, ["properties", "outputs"]) } };
     expect(schemaProblems(outer)).toEqual([]);
     expect(schemaFaults(outer, { outputs: { a: "x" } }).join()).toContain("/outputs/a");
     expect(schemaFaults(outer, { outputs: { a: 1 } })).toEqual([]);

@@ -247,7 +247,7 @@ function countValue(value: unknown, most: number): number | undefined {
 }
 
 /** Embeds a schema in a larger one at `path`, and adjusts references to its own top so that they still work. */
-export function embedded(schema: Record<string, unknown>, path: readonly string[]): Record<string, unknown> {
+export function embedSchema(schema: Record<string, unknown>, path: readonly string[]): Record<string, unknown> {
   const prefix = `#${path.map((part) => `/${part.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")}`;
   const walk = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(walk);

@@ -2,20 +2,22 @@ import { describe, expect, test } from "bun:test";
 import { logText } from "./log-text.ts";
 
 const line = (entry: object) => JSON.stringify({ level: 30, time: "2026-01-01T12:00:00.000Z", ...entry });
-const said = (entry: object) => logText(line(entry), false).slice(9);
+const formatEntry = (entry: object) => logText(line(entry), false).slice(9);
 
 describe("the log for people", () => {
   test("is a line: time, level, what happened, what it is about", () => {
     expect(logText(line({ msg: "listening" }), false)).toMatch(/^\d\d:\d\d:\d\d info {2}listening\n$/);
-    expect(said({ level: 40, msg: "slow", path: "/v1/runs", ms: 12 })).toBe("warn  slow  path=/v1/runs  ms=12\n");
-    expect(said({ msg: "a", detail: "two words", list: [1] })).toBe('info  a  detail="two words"  list=[1]\n');
+    expect(formatEntry({ level: 40, msg: "slow", path: "/v1/runs", ms: 12 })).toBe(
+      "warn  slow  path=/v1/runs  ms=12\n",
+    );
+    expect(formatEntry({ msg: "a", detail: "two words", list: [1] })).toBe('info  a  detail="two words"  list=[1]\n');
   });
 
   test("says why, with the stack only where nobody expected it", () => {
     const err = { message: "It broke.", stack: "Error: It broke.\n    at x" };
-    expect(said({ level: 40, msg: "retrying", err })).toBe("warn  retrying  It broke.\n");
-    expect(said({ level: 50, msg: "failed", err })).toBe("ERROR failed  \n  Error: It broke.\n      at x\n");
-    expect(said({ level: 50, msg: "failed", err: { ...err, code: "image_missing" } })).toBe(
+    expect(formatEntry({ level: 40, msg: "retrying", err })).toBe("warn  retrying  It broke.\n");
+    expect(formatEntry({ level: 50, msg: "failed", err })).toBe("ERROR failed  \n  Error: It broke.\n      at x\n");
+    expect(formatEntry({ level: 50, msg: "failed", err: { ...err, code: "image_missing" } })).toBe(
       "ERROR failed  It broke.\n",
     );
   });

@@ -19,13 +19,13 @@ export function visibleText(markdown: string): string {
   const plain = markdown.replace(/\r\n?/g, "\n").replace(COMMENT, "").replace(INVISIBLE, "");
   const parts = plain.split(CODE);
   return parts
-    .map((part, index) => (index % 2 === 1 ? part : shown(part)))
+    .map((part, index) => (index % 2 === 1 ? part : dropHidden(part)))
     .join("")
     .replace(/\n{4,}/g, "\n\n\n")
     .trim();
 }
 
-const shown = (part: string): string =>
+const dropHidden = (part: string): string =>
   part
     .replace(DEFINITION, (line) => /^ {0,3}\[[^\]\n]+\]:\s*<?https?:\/\/[^\s>]+/.exec(line)?.[0] ?? "")
     .split("\n")

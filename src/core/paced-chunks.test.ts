@@ -23,14 +23,14 @@ test("a writer that floods is paused once there is much to read, and resumed whe
   const sent = Array.from({ length: 40 }, (_, at) => new Uint8Array(16 * KB).fill(at));
   for (const chunk of sent) chunks.add(chunk);
   chunks.add(new Uint8Array(0));
-  await chunks.drained();
+  await chunks.waitForDrain();
   expect(Buffer.concat(read).equals(Buffer.concat(sent))).toBe(true);
   expect(said).toHaveLength(2);
   expect(said[0]).toStartWith("pause");
   expect(said[1]).toBe(`resume at ${640 * KB}`);
   // A second flood pauses the writer again.
   for (const chunk of sent) chunks.add(chunk);
-  await chunks.drained();
+  await chunks.waitForDrain();
   expect(said.map((one) => one.split(" ")[0])).toEqual(["pause", "resume", "pause", "resume"]);
 });
 
@@ -44,7 +44,7 @@ test("others get their turn while a flood is read, and little is read without a 
     resume() {},
   });
   chunks.add(new Uint8Array(200 * KB));
-  await chunks.drained();
+  await chunks.waitForDrain();
   clearInterval(other);
   expect(others).toBeGreaterThan(0);
   expect(pauses).toBe(0);
@@ -61,12 +61,12 @@ test("noise that comes faster than it is read is left out, counted, and read aga
     leftOut: (bytes) => void left.push(bytes),
   });
   for (let n = 0; n < 100; n++) noise.add(new Uint8Array(100 * KB));
-  await noise.drained();
+  await noise.waitForDrain();
   expect(left).toHaveLength(1);
   expect(read + (left[0] ?? 0)).toBe(10_000 * KB);
   expect(read).toBeLessThan(1_000 * KB);
   noise.add(new Uint8Array(10));
-  await noise.drained();
+  await noise.waitForDrain();
   expect([read + (left[0] ?? 0), left.length]).toEqual([10_000 * KB + 10, 1]);
 });
 

@@ -49,7 +49,7 @@ export function createPacedChunks({ read, pause, resume }: PacedChunksOptions) {
       pause();
     },
     /** Resolves when everything received so far has been read. */
-    drained: (): Promise<void> => reading,
+    waitForDrain: (): Promise<void> => reading,
   };
 }
 
@@ -71,7 +71,7 @@ export function createBoundedNoise({ read, leftOut }: { read(piece: Uint8Array):
     },
   });
   return {
-    drained: chunks.drained,
+    waitForDrain: chunks.waitForDrain,
     add(chunk: Uint8Array): void {
       if (isFull) left += chunk.byteLength;
       else chunks.add(chunk);

@@ -35,8 +35,8 @@ describe("what a schema accepts", () => {
   ];
   for (const [said, schema] of words)
     test(`is said as "${said}"`, () => {
-      const sorted = (text: string) => text.split(" or ").sort();
-      expect(sorted(acceptedWords(schema))).toEqual(sorted(said));
+      const sortWords = (text: string) => text.split(" or ").sort();
+      expect(sortWords(acceptedWords(schema))).toEqual(sortWords(said));
     });
 
   test("what is wrong is said without the value: missing, unknown, of another form", () => {

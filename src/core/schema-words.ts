@@ -13,7 +13,7 @@ const WORDS_MAX = 20;
 
 /** E.g. `one of low, high`, `a whole number from 1 to 10`, `text of at most 64 characters or null`. */
 export function acceptedWords(schema: TSchema): string {
-  return joined(variantsOf(schema));
+  return joinVariants(variantsOf(schema));
 }
 
 /** What is wrong with a value: `is required`, `is not known`, `must be …`. Without a full stop. */
@@ -38,7 +38,7 @@ function variantsOf(schema: Loose): Loose[] {
 
 const nullOf = (variants: readonly Loose[]): Loose[] => variants.filter(({ type }) => type === "null").slice(0, 1);
 
-function joined(variants: readonly Loose[]): string {
+function joinVariants(variants: readonly Loose[]): string {
   const words = variants.flatMap((one) => ("const" in one ? [String(one["const"])] : (one.enum ?? []).map(String)));
   const others = variants.filter((one) => !("const" in one) && one.enum === undefined).map(wordsOf);
   const listed = words.slice(0, WORDS_MAX).join(", ") + (words.length > WORDS_MAX ? ", …" : "");
@@ -70,7 +70,7 @@ function wordsOf(schema: Loose): string {
 
 /** The schema of each entry of a list, if an entry is one of several words. */
 function choiceOf({ items }: Loose): string {
-  const words = items === undefined ? "" : joined(variantsOf(items));
+  const words = items === undefined ? "" : joinVariants(variantsOf(items));
   return words.startsWith("one of ") ? `, each ${words}` : "";
 }
 

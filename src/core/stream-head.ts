@@ -8,13 +8,13 @@ import type { Duplex } from "node:stream";
 export async function nextPiece(stream: Duplex): Promise<Buffer | undefined> {
   if (stream.destroyed || stream.readableEnded) return undefined;
   return await new Promise((resolve) => {
-    const done = (piece?: Buffer) => {
+    const finish = (piece?: Buffer) => {
       stream.off("data", take).off("end", none).off("close", none);
       stream.pause();
       resolve(piece);
     };
-    const take = (piece: Buffer) => done(piece);
-    const none = () => done();
+    const take = (piece: Buffer) => finish(piece);
+    const none = () => finish();
     stream.on("data", take).on("end", none).on("close", none);
     stream.resume();
   });

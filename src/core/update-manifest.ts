@@ -35,13 +35,13 @@ export const UpdateManifest = t.Object({
 });
 export type UpdateManifest = Static<typeof UpdateManifest>;
 
-const untrusted = (why: string) => new Problem(422, "update_untrusted", why);
+const createProblem = (why: string) => new Problem(422, "update_untrusted", why);
 
 /** @param key 32 bytes in base64. @throws Problem 422 `update_untrusted` when it is not a key. */
 function publicKeyOf(key: string): KeyObject {
   const bytes = Buffer.from(key, "base64");
   if (bytes.byteLength !== 32)
-    throw untrusted("This build has no release key. Give the publisher's with UPDATE_PUBLIC_KEY.");
+    throw createProblem("This build has no release key. Give the publisher's with UPDATE_PUBLIC_KEY.");
   return createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x: bytes.toString("base64url") } });
 }
 
@@ -52,13 +52,14 @@ function publicKeyOf(key: string): KeyObject {
 export function openManifest(text: string, key: string): UpdateManifest {
   const publicKey = publicKeyOf(key);
   const envelope = jsonIn(text);
-  if (!Value.Check(Envelope, envelope)) throw untrusted("This is not an update manifest.");
+  if (!Value.Check(Envelope, envelope)) throw createProblem("This is not an update manifest.");
   const bytes = Buffer.from(envelope.manifest, "base64");
   const signature = Buffer.from(envelope.signature, "base64");
   if (signature.byteLength !== 64 || !verify(null, Buffer.concat([DOMAIN, bytes]), publicKey, signature))
-    throw untrusted("The update's signature is not by the release key. Nothing was changed.");
+    throw createProblem("The update's signature is not by the release key. Nothing was changed.");
   const manifest = jsonIn(bytes.toString("utf8"));
-  if (!Value.Check(UpdateManifest, manifest)) throw untrusted("The update manifest is signed but not of a known form.");
+  if (!Value.Check(UpdateManifest, manifest))
+    throw createProblem("The update manifest is signed but not of a known form.");
   return manifest;
 }
 

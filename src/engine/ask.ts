@@ -12,7 +12,7 @@ import type { LoopInput } from "./loop.ts";
 import type { ModelReply } from "./model.ts";
 import { callModel, NO_TOOLS, windowOf } from "./model-call.ts";
 import { textOf, textPart } from "./parts.ts";
-import { failed } from "./result.ts";
+import { createFailure } from "./result.ts";
 import { chooseShown, modelTool } from "./tool-search.ts";
 
 export const SUMMARISE =
@@ -40,7 +40,7 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
   const shownAt = chooseShown(tools, stored).shown;
   const fixed = sizeOf([system, shownAt.map(modelTool)]);
   if (window !== null && fixed > window)
-    return failed(
+    return createFailure(
       "window_too_small",
       `The instructions and tools of agent ${execution.agentId} take about ${fixed} tokens; ${model} serves a window of ${window}. Use a model with a larger window, or serve a larger one: skep models set ${model} --window 32k`,
     );
@@ -71,9 +71,9 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
     const message = /[.!?]$/.test(words) ? words : `${words}.`;
     if (reply.error?.retry_at !== undefined) return waitForProvider(input, reply.error.retry_at, message);
     if (code === "provider_rate_limited") return waitUnknown(input, message);
-    if (code !== "context_too_long") return failed(code, message);
+    if (code !== "context_too_long") return createFailure(code, message);
     if (stored.length <= 1 || tries >= CONTEXT_TRIES)
-      return failed(code, `${message} It does not fit shortened either: take a model with a larger window.`);
+      return createFailure(code, `${message} It does not fit shortened either: take a model with a larger window.`);
     room = Math.floor(Math.min(room, fitted.tokens) * SHORTER);
   }
 }
@@ -92,7 +92,7 @@ export function waitForProvider(
   const at = new Date(until).toISOString().replace(/\.\d+Z$/, "Z");
   const most = ports.providerWaitMs();
   if (execution.waitedMs + wait > most)
-    return failed(
+    return createFailure(
       "provider_rate_limited",
       `${message} It answers again at ${at}; work waits for a provider for at most ${Math.round(most / HOUR_MS)} hours (limits.provider_wait_hours).`,
     );
@@ -114,7 +114,7 @@ function waitUnknown({ execution, ports }: LoopInput, message: string): Ending {
   const most = ports.providerWaitMs();
   const left = most - execution.waitedMs;
   if (left <= 0)
-    return failed(
+    return createFailure(
       "provider_rate_limited",
       most === 0
         ? `${message} It does not say when it answers again.`

@@ -37,14 +37,14 @@ export function firstOf(places: readonly Attachments[]): Attachments {
 /** The most bytes of a document's text in a message. Longer text keeps its beginning and its end. */
 const TEXT_BYTES = 200_000;
 
-const taken = ({ type, media_type }: AttachedPart, { images, documents }: ModelInfo): boolean =>
+const isSupported = ({ type, media_type }: AttachedPart, { images, documents }: ModelInfo): boolean =>
   type === "image" ? images : documents && media_type === "application/pdf";
 
 export const attachTo =
   (model: ModelInfo, attachments: Attachments, execution: ExecutionInfo): Attach =>
   async (part) => {
     const { attachment_id: id, name, type, media_type } = part;
-    if (taken(part, model)) {
+    if (isSupported(part, model)) {
       const data = await attachments.bytes(id, execution);
       return data ? { type, media_type, name, data } : textPart(`[${name} was attached; it has been deleted.]`);
     }

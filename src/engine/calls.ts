@@ -183,14 +183,14 @@ export function noteCommand({ execution, ports, sandbox }: Turn, line: string): 
 /** Why a tool does not take an input, in words for the model. */
 async function inputFault(turn: Turn, { input }: StoredCall, tool: Tool): Promise<string | undefined> {
   if (typeof input !== "object" || input === null || Array.isArray(input))
-    return `The input of ${tool.name} must be a JSON object, not ${described(input)}.`;
+    return `The input of ${tool.name} must be a JSON object, not ${describeInput(input)}.`;
   const faults = await schemaCheck(turn)(tool.accepts ?? tool.parameters, input);
   return faults.length > 0 ? `The input does not fit ${tool.name}: ${faults.join("; ")}` : undefined;
 }
 
 const SHOWN_CHARACTERS = 200;
 
-function described(input: unknown): string {
+function describeInput(input: unknown): string {
   const text = typeof input === "string" ? input : JSON.stringify(input);
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }

@@ -6,7 +6,7 @@ import { endedAtLimit } from "../testing/busy-machine.ts";
 import { dockerForTests, testImage } from "../testing/docker-image.ts";
 import { createRigs, type Rig } from "../testing/engine-rig.ts";
 
-const { started, close } = createRigs();
+const { startRig, close } = createRigs();
 afterEach(close);
 const docker = await dockerForTests(process.env);
 
@@ -18,7 +18,7 @@ default:
 /** Starts a run with these steps, given as YAML flow maps. */
 async function running(steps: string[], options: { env?: Record<string, string>; task?: string } = {}) {
   const text = `id: p\nname: P\nsteps:\n${steps.map((step) => `  - ${step}\n`).join("")}`;
-  const rig = await started({ pipelines: { p: text }, script: SCRIPT, env: options.env ?? HOST_SHELL });
+  const rig = await startRig({ pipelines: { p: text }, script: SCRIPT, env: options.env ?? HOST_SHELL });
   return { rig, run: rig.create("p", options.task) };
 }
 const stepsOf = (rig: Rig, id: string) =>
@@ -34,7 +34,7 @@ describe("a command step", () => {
       ],
       { task: "it's $(touch hacked); `touch hacked`" },
     );
-    const ended = await rig.ended(run.id);
+    const ended = await rig.waitForEnd(run.id);
     expect(ended).toMatchObject({ status: "succeeded", cost_usd: 0, tokens: 0 });
     const said = (ended.outputs as { say: { output: string; exit_code: number } }).say;
     expect(said.exit_code).toBe(0);
@@ -56,7 +56,7 @@ describe("a command step", () => {
       command("echo 2 of 9 red; exit 3", "on_failure: continue"),
       `{ id: d, run: 'echo "$SAID" / $STATUS', env: { SAID: "{{ steps.c.outputs.output }}", STATUS: "{{ steps.c.status }}" } }`,
     ]);
-    const ended = await rig.ended(run.id);
+    const ended = await rig.waitForEnd(run.id);
     expect(ended.outputs).toEqual({ d: { output: "2 of 9 red / failed", exit_code: 0 } });
     expect(rig.steps(run.id)[0]).toMatchObject({
       status: "failed",
@@ -67,7 +67,7 @@ describe("a command step", () => {
 
   test("retry, goto and route mean what they mean for agents", async () => {
     const again = await running([command("test -f there || { touch there; exit 1; }", "on_failure: retry")]);
-    expect(await again.rig.ended(again.run.id)).toMatchObject({ status: "succeeded" });
+    expect(await again.rig.waitForEnd(again.run.id)).toMatchObject({ status: "succeeded" });
     expect(stepsOf(again.rig, again.run.id)).toEqual([
       ["c", 1, "failed", 1],
       ["c", 2, "succeeded", 0],
@@ -76,14 +76,14 @@ describe("a command step", () => {
       "{ id: fix, run: 'echo x >> count' }",
       command("test $(wc -l < count) -eq 2", "on_failure: { goto: fix }"),
     ]);
-    expect(await back.rig.ended(back.run.id)).toMatchObject({ status: "succeeded" });
+    expect(await back.rig.waitForEnd(back.run.id)).toMatchObject({ status: "succeeded" });
     expect(stepsOf(back.rig, back.run.id).filter(([id]) => id === "fix")).toHaveLength(2);
     const routed = await running([
       command("exit 4", 'route: { on: exit_code, to: { "4": last } }'),
       "{ id: skipped, run: 'true' }",
       "{ id: last, run: echo last }",
     ]);
-    expect(await routed.rig.ended(routed.run.id)).toMatchObject({ status: "succeeded" });
+    expect(await routed.rig.waitForEnd(routed.run.id)).toMatchObject({ status: "succeeded" });
     expect(stepsOf(routed.rig, routed.run.id).map(([id, , status]) => `${id} ${status}`)).toEqual([
       "c failed",
       "skipped skipped",
@@ -94,7 +94,7 @@ describe("a command step", () => {
   test("a time-out keeps what was written until then", async () => {
     const late = async (ms: number) => {
       const { rig, run } = await running([command("echo begun; sleep 600", `timeout_seconds: ${ms / 1_000}`)]);
-      expect(await rig.ended(run.id)).toMatchObject({
+      expect(await rig.waitForEnd(run.id)).toMatchObject({
         status: "failed",
         error: { code: "timeout", message: `It took longer than its ${ms / 1_000} s.` },
       });
@@ -106,7 +106,7 @@ describe("a command step", () => {
 
   test("a long output is cut in the middle and is whole in the workspace", async () => {
     const { rig, run } = await running([command("seq 1 20000")]);
-    const { outputs } = await rig.ended(run.id);
+    const { outputs } = await rig.waitForEnd(run.id);
     const { output } = (outputs as { c: { output: string } }).c;
     expect(output.length).toBeLessThan(40_000);
     const [, path] = /is in (\S+):/.exec(output) ?? [];
@@ -116,7 +116,7 @@ describe("a command step", () => {
 
   test("a long output that fails is named by its own last line", async () => {
     const { rig, run } = await running([command("seq 1 20000; echo 3 of 9 red; exit 1")]);
-    const { error } = await rig.ended(run.id);
+    const { error } = await rig.waitForEnd(run.id);
     expect(error?.message).toBe("The command ended with exit code 1: 3 of 9 red");
   });
 
@@ -141,7 +141,7 @@ describe("a command step", () => {
     // The shell creates the file before it writes to it.
     while (Bun.file(starts).size === 0) await Bun.sleep(10);
     await rig.restart();
-    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    expect(await rig.waitForEnd(run.id)).toMatchObject({ status: "succeeded" });
     expect(readFileSync(join(rig.workspaceOf(run.id), "once"), "utf8")).toBe("x\n");
     const ends = rig.events().filter(({ kind, step_id }) => kind === "tool_call_end" && step_id === "c");
     expect(ends.map(({ data }) => (data as { interrupted?: boolean }).interrupted ?? false)).toEqual([true, false]);
@@ -154,7 +154,7 @@ describe("a command step", () => {
     ]);
     const { id } = rig.services.secrets.create({ name: "DEPLOY", value: "s3cret-value" }, LOCAL_ADMIN);
     rig.services.secrets.grant(id, "worker", LOCAL_ADMIN);
-    const { outputs } = await rig.ended(rig.create("p").id);
+    const { outputs } = await rig.waitForEnd(rig.create("p").id);
     const { plain, borrowed } = outputs as Record<string, { output: string }>;
     expect(`${plain?.output}${borrowed?.output}`).not.toContain("ENGINE_INTERNAL_TOKEN");
     expect(plain?.output).not.toContain("SKEP_AGENT_ID");
@@ -168,21 +168,24 @@ describe("a command step", () => {
   test("no command runs in the sandbox of an agent that may not use bash itself", async () => {
     const text = "id: p\nname: P\nsteps:\n  - { id: c, agent: quiet, run: env }\n";
     const quiet = "---\nname: Quiet\ntools: [read]\n---\nYou read.";
-    const rig = await started({ pipelines: { p: text }, agents: { quiet }, script: SCRIPT, env: HOST_SHELL });
-    expect(await rig.ended(rig.create("p").id)).toMatchObject({ status: "failed", error: { code: "shell_denied" } });
+    const rig = await startRig({ pipelines: { p: text }, agents: { quiet }, script: SCRIPT, env: HOST_SHELL });
+    expect(await rig.waitForEnd(rig.create("p").id)).toMatchObject({
+      status: "failed",
+      error: { code: "shell_denied" },
+    });
   });
 
   test("values that no system takes into an environment fail the step with the reason", async () => {
     const { rig } = await running([`{ id: c, run: echo hi, env: { T: "{{ task_description }}" } }`]);
-    const long = await rig.ended(rig.create("p", "x".repeat(150_000)).id);
+    const long = await rig.waitForEnd(rig.create("p", "x".repeat(150_000)).id);
     expect(long.error).toMatchObject({ code: "bad_command", message: expect.stringContaining("T has 150000 bytes") });
-    expect((await rig.ended(rig.create("p", "a\0b").id)).error).toMatchObject({ code: "bad_command" });
-    expect(await rig.ended(rig.create("p", "x".repeat(99_000)).id)).toMatchObject({ status: "succeeded" });
+    expect((await rig.waitForEnd(rig.create("p", "a\0b").id)).error).toMatchObject({ code: "bad_command" });
+    expect(await rig.waitForEnd(rig.create("p", "x".repeat(99_000)).id)).toMatchObject({ status: "succeeded" });
   });
 
   test("where agents have no shell, the step fails and says so", async () => {
     const { rig, run } = await running([command("true")], { env: {} });
-    expect(await rig.ended(run.id)).toMatchObject({ status: "failed", error: { code: "shell_disabled" } });
+    expect(await rig.waitForEnd(run.id)).toMatchObject({ status: "failed", error: { code: "shell_disabled" } });
   });
 });
 

@@ -100,7 +100,7 @@ async function run(windowTokens: number, reads: number, input = "Read it.") {
   const { id } = rig.create("one");
   await Bun.write(`${rig.workspaceOf(id)}/long.txt`, "a line of the long file\n".repeat(600));
   await rig.start();
-  return { ended: await rig.ended(id), requests: model.requests, rig };
+  return { ended: await rig.waitForEnd(id), requests: model.requests, rig };
 }
 
 describe("a provider that refuses what is too long", () => {
@@ -134,8 +134,8 @@ describe("a provider that refuses what is too long", () => {
     const call: ModelPort["call"] = async (request) =>
       request.messages.length > 1 || request.tools.length === 0 ? REFUSED : model.port.call(request);
     const models = { ...model.port, call };
-    const rig = await rigs.started({ pipelines: { one: pipeline("Go.") }, agents: AGENTS, models });
-    expect(await rig.ended(rig.create("one").id)).toMatchObject({ error: { code: "context_too_long" } });
+    const rig = await rigs.startRig({ pipelines: { one: pipeline("Go.") }, agents: AGENTS, models });
+    expect(await rig.waitForEnd(rig.create("one").id)).toMatchObject({ error: { code: "context_too_long" } });
     expect(rig.calls()).toBeLessThan(12);
   });
 });

@@ -72,9 +72,9 @@ export type Attach = (part: AttachedPart) => Promise<DataPart | TextPart>;
 export async function toModelMessages(messages: readonly StoredMessage[], attach: Attach): Promise<ModelMessage[]> {
   const out: ModelMessage[] = [];
   const say = (...parts: (TextPart | DataPart)[]) => void out.push({ role: "user", parts });
-  const shown = (part: InputPart) => (part.type === "text" ? part : attach(part));
+  const toModelPart = (part: InputPart) => (part.type === "text" ? part : attach(part));
   for (const message of messages) {
-    if (message.role === "user") say(...(await Promise.all(message.parts.map(shown))));
+    if (message.role === "user") say(...(await Promise.all(message.parts.map(toModelPart))));
     else if (message.role === "note") say(textPart(message.text));
     else if (message.role === "summary")
       say(textPart(`Summary of the work so far:\n\n${message.text}\n\nGo on from here.`));

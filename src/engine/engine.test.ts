@@ -5,7 +5,7 @@ import { LOCAL_ADMIN } from "../http/caller.ts";
 import { createAnsweringModel } from "../testing/answering-model.ts";
 import { createRigs } from "../testing/engine-rig.ts";
 
-const { started, close } = createRigs();
+const { startRig, close } = createRigs();
 afterEach(close);
 const HOST_SHELL = { ALLOW_HOST_SHELL: "true" };
 
@@ -35,10 +35,10 @@ steps:
 
 describe("engine", () => {
   test("a run of two steps ends with the outputs of the last, its files written, its events in order", async () => {
-    const rig = await started({ pipelines: { two: TWO_STEPS }, script: TWO_SCRIPT });
+    const rig = await startRig({ pipelines: { two: TWO_STEPS }, script: TWO_SCRIPT });
     const run = rig.create("two", "a greeting");
     expect(run.status).toBe("running");
-    const ended = await rig.ended(run.id);
+    const ended = await rig.waitForEnd(run.id);
     expect(ended).toMatchObject({ status: "succeeded", error: null, outputs: { check: { verdict: "good" } } });
     expect(readFileSync(join(rig.workspaceOf(run.id), "a.txt"), "utf8")).toBe("hello");
     expect(rig.steps(run.id).map(({ step_id, status, inputs }) => [step_id, status, inputs["input"]])).toEqual([
@@ -76,9 +76,9 @@ steps:
   check:
     - tool_calls: [{ tool: complete, input: { outputs: { verdict: good }, summary: checked } }]
 `;
-    const rig = await started({ pipelines: { two: TWO_STEPS }, script });
+    const rig = await startRig({ pipelines: { two: TWO_STEPS }, script });
     const run = rig.create("two");
-    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    expect(await rig.waitForEnd(run.id)).toMatchObject({ status: "succeeded" });
     const refused = rig.events().find(({ kind, data }) => kind === "tool_call_end" && data["tool"] === "complete");
     expect(refused?.data).toMatchObject({ ok: false });
   });
@@ -88,9 +88,9 @@ steps:
       / {2}check:[\s\S]*/,
       "  check:\n    - tool_calls: [{ tool: fail, input: { reason: it is bad } }]\n",
     );
-    const rig = await started({ pipelines: { two: TWO_STEPS }, script: fails });
+    const rig = await startRig({ pipelines: { two: TWO_STEPS }, script: fails });
     const run = rig.create("two");
-    const failed = await rig.ended(run.id);
+    const failed = await rig.waitForEnd(run.id);
     expect(failed).toMatchObject({
       status: "failed",
       error: { code: "agent_failed", message: "it is bad", step_id: "check" },
@@ -111,11 +111,11 @@ steps:
 
   test("cancelling stops a running tool and leaves everything cancelled", async () => {
     const script = "default:\n  - tool_calls: [{ tool: bash, input: { command: sleep 600 } }]\n";
-    const rig = await started({ pipelines: { two: TWO_STEPS }, script, env: HOST_SHELL });
+    const rig = await startRig({ pipelines: { two: TWO_STEPS }, script, env: HOST_SHELL });
     const run = rig.create("two");
     await rig.event(({ kind, data }) => kind === "tool_call_start" && data["tool"] === "bash");
     rig.services.runs.cancel(run.id, LOCAL_ADMIN);
-    expect(await rig.ended(run.id)).toMatchObject({ status: "cancelled" });
+    expect(await rig.waitForEnd(run.id)).toMatchObject({ status: "cancelled" });
     while (rig.services.engine.active() > 0) await Bun.sleep(5);
     expect(rig.steps(run.id).map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
     expect(() => rig.services.runs.cancel(run.id, LOCAL_ADMIN)).toThrow("already");
@@ -132,11 +132,11 @@ steps:
   check:
     - tool_calls: [{ tool: complete, input: { outputs: { verdict: good }, summary: checked } }]
 `;
-    const rig = await started({ pipelines: { two: TWO_STEPS }, script, env: HOST_SHELL });
+    const rig = await startRig({ pipelines: { two: TWO_STEPS }, script, env: HOST_SHELL });
     rig.services.secrets.create({ name: "MY_SECRET", secret_type: "token", value: secret }, LOCAL_ADMIN);
     rig.services.secrets.grant("MY_SECRET", "worker", LOCAL_ADMIN);
     const run = rig.create("two");
-    const ended = await rig.ended(run.id);
+    const ended = await rig.waitForEnd(run.id);
     expect(ended.status).toBe("succeeded");
     const rows = ["executions", "messages", "tool_calls", "steps", "runs", "events"].map((table) =>
       rig.store.sqlite.prepare(`SELECT * FROM ${table}`).all(),
@@ -156,7 +156,7 @@ steps:
     agent: worker
     input: "Ship: {{ steps.ask.outputs.comment }}"
 `;
-    const rig = await started({
+    const rig = await startRig({
       pipelines: { asks: pipeline },
       script: "default:\n  - tool_calls: [{ tool: complete, input: { summary: shipped } }]\n",
     });
@@ -165,7 +165,7 @@ steps:
     const asked = await rig.event(({ kind }) => kind === "approval_requested");
     expect(asked.data["message"]).toBe("Ship it?");
     rig.services.runs.approve(run.id, { step_id: "ask", approved: true, comment: "gently" }, LOCAL_ADMIN);
-    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    expect(await rig.waitForEnd(run.id)).toMatchObject({ status: "succeeded" });
     expect(rig.steps(run.id).at(-1)).toMatchObject({ inputs: { input: "Ship: gently" }, text: "shipped" });
     expect(() => rig.services.runs.approve(run.id, { step_id: "ask", approved: true }, LOCAL_ADMIN)).toThrow(
       "does not wait",
@@ -186,9 +186,9 @@ steps:
 `;
     const script =
       "steps:\n  items:\n    - tool_calls: [{ tool: complete, input: { outputs: { done: '{{ user }}' }, summary: ok } }]\n";
-    const rig = await started({ pipelines: { each: pipeline }, script });
+    const rig = await startRig({ pipelines: { each: pipeline }, script });
     const run = rig.create("each");
-    const ended = await rig.ended(run.id);
+    const ended = await rig.waitForEnd(run.id);
     expect(ended.status).toBe("succeeded");
     expect(JSON.stringify(ended.outputs)).toContain("Do c (2)");
     expect(rig.steps(run.id).filter(({ item_index }) => item_index !== null)).toHaveLength(3);
@@ -196,10 +196,10 @@ steps:
 
   test("a budget that is used up stops the run before the next call and says which", async () => {
     const { port } = createAnsweringModel(() => ({ outputs: { path: "a.txt" } }), { costUsd: 0.6 });
-    const rig = await started({ pipelines: { two: TWO_STEPS }, models: port });
+    const rig = await startRig({ pipelines: { two: TWO_STEPS }, models: port });
     rig.services.settings.update({ budgets: { run_usd: 1 } }, LOCAL_ADMIN);
     const run = rig.create("two");
-    expect(await rig.ended(run.id)).toMatchObject({
+    expect(await rig.waitForEnd(run.id)).toMatchObject({
       status: "failed",
       error: { code: "budget_exceeded", step_id: "check" },
     });
@@ -208,20 +208,20 @@ steps:
 
   test("a step takes no longer than its time, and more turns than allowed are a failure", async () => {
     const slow = TWO_STEPS.replace("outputs: [path]", "outputs: [path]\n    timeout_seconds: 1");
-    const rig = await started({
+    const rig = await startRig({
       pipelines: { slow: slow.replace("id: two", "id: slow"), two: TWO_STEPS },
       script: "default:\n  - text: hm\n    delay_ms: 30000\n",
       agents: { worker: "---\nmax_turns: 3\n---\nYou work." },
     });
-    const late = await rig.ended(rig.create("slow").id);
+    const late = await rig.waitForEnd(rig.create("slow").id);
     expect(late).toMatchObject({ status: "failed", error: { code: "timeout" } });
-    const endless = await started({
+    const endless = await startRig({
       pipelines: { two: TWO_STEPS },
       script:
         "default:\n  - tool_calls: [{ tool: ls, input: { path: . } }]\n  - tool_calls: [{ tool: ls, input: { path: . } }]\n  - tool_calls: [{ tool: ls, input: { path: . } }]\n  - text: x\n",
       agents: { worker: "---\nmax_turns: 3\n---\nYou work." },
     });
-    expect(await endless.ended(endless.create("two").id)).toMatchObject({
+    expect(await endless.waitForEnd(endless.create("two").id)).toMatchObject({
       status: "failed",
       error: { code: "turns_exceeded" },
     });
@@ -237,7 +237,7 @@ steps:
   check:
     - tool_calls: [{ tool: complete, input: { outputs: { verdict: good }, summary: checked } }]
 `;
-    const rig = await started({ pipelines: { two: TWO_STEPS }, script, env: HOST_SHELL });
+    const rig = await startRig({ pipelines: { two: TWO_STEPS }, script, env: HOST_SHELL });
     const run = rig.create("two");
     await rig.event(
       ({ kind, data }) => kind === "tool_call_start" && JSON.stringify(data["input"]).includes("started"),
@@ -245,7 +245,7 @@ steps:
     await rig.stop();
     expect(rig.services.sessions.liveExecutions().map(({ status }) => status)).toEqual(["queued"]);
     await rig.restart();
-    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    expect(await rig.waitForEnd(run.id)).toMatchObject({ status: "succeeded" });
     expect(readFileSync(join(rig.workspaceOf(run.id), "log"), "utf8")).toBe("once\n");
     expect(rig.events().filter(({ data }) => data["interrupted"])).toHaveLength(1);
   });

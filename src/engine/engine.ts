@@ -32,7 +32,7 @@ interface SkillSource {
   /** All enabled, confirmed skills that the agent sees in this user's work. */
   available(execution: Execution): { name: string; description: string; tags: string[]; content: string }[];
   /** Skills that agents proposed in this user's work and that nobody has confirmed yet. */
-  unconfirmed(execution: Execution): unknown[];
+  listUnconfirmed(execution: Execution): unknown[];
 }
 
 interface EngineDeps extends GivenPorts {
@@ -239,7 +239,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
         // An agent that may not use `recall` gets no memories in its prompt either.
         memory: tools.some(({ name }) => name === "recall") ? await deps.memoryOf(execution) : undefined,
         skills: available,
-        hasUnconfirmedSkills: skills.unconfirmed(execution).length > 0,
+        hasUnconfirmedSkills: skills.listUnconfirmed(execution).length > 0,
         injected,
         toolNames: tools.map(({ name }) => name),
         sandbox: about,

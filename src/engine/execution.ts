@@ -144,7 +144,7 @@ export interface ExecutionRows {
   /** Marks a running execution as waiting for a person. @param wait as in `release`. */
   waits(id: string, wait: { why: string; since: number }): void;
   /** Ends that wait and stores the execution's `waitedMs`. */
-  resumed(execution: Execution): void;
+  endWait(execution: Execution): void;
   /** Stores the model, the prompt and what was said, in one transaction: a crash between them would lose the task. */
   begin(execution: Execution, model: string, prompt: FirstPrompt): void;
   /** What the model is to read: the last summary and all messages after those it covers. */

@@ -15,7 +15,7 @@ const PIPELINE =
 
 async function open(fallback: string[], agents: Record<string, string> = {}) {
   const model = createHandModel();
-  const rig = await rigs.started({ pipelines: { one: PIPELINE }, agents, models: model });
+  const rig = await rigs.startRig({ pipelines: { one: PIPELINE }, agents, models: model });
   rig.services.settings.update({ models: { fallback } }, LOCAL_ADMIN);
   const { id } = rig.create("one");
   return { rig, model, id };
@@ -39,7 +39,7 @@ test("the next model answers, and it is the one that the step names", async () =
   const third = await model.next();
   expect(third.request.model).toBe("ollama/small");
   third.reply(DONE);
-  expect(await rig.ended(id)).toMatchObject({ status: "succeeded" });
+  expect(await rig.waitForEnd(id)).toMatchObject({ status: "succeeded" });
   const { views } = rig.services.runs;
   expect(views.step(id, "work", undefined, { kind: "local", admin: true, projects: OPEN_PROJECTS })).toMatchObject({
     model: "ollama/small",
@@ -53,7 +53,7 @@ test("a reply that a filter held back is asked of the next; a call that is wrong
   const second = await model.next();
   expect(second.request.model).toBe("custom-b/m");
   second.reply(failing("context_truncated"));
-  expect(await rig.ended(id)).toMatchObject({ error: { code: "context_truncated" } });
+  expect(await rig.waitForEnd(id)).toMatchObject({ error: { code: "context_truncated" } });
   expect(model.calls).toHaveLength(2);
 });
 
@@ -68,33 +68,33 @@ test("where all have used up their quota, the work waits for the one that answer
   const again = await model.next();
   expect(again.request.model).toBe("custom-a/m");
   again.reply(DONE);
-  expect(await rig.ended(id)).toMatchObject({ status: "succeeded" });
+  expect(await rig.waitForEnd(id)).toMatchObject({ status: "succeeded" });
 });
 
 test("a model whose window is smaller than the prompt is passed by", async () => {
   const hand = createHandModel();
   const windowOf = async ({ model }: { model: string }) => (model === "custom-b/m" ? 50 : 200_000);
-  const rig = await rigs.started({ pipelines: { one: PIPELINE }, models: { ...hand, windowOf } });
+  const rig = await rigs.startRig({ pipelines: { one: PIPELINE }, models: { ...hand, windowOf } });
   rig.services.settings.update({ models: { fallback: FALLBACK } }, LOCAL_ADMIN);
   const { id } = rig.create("one");
   (await hand.next()).reply(failing("provider_error"));
   const second = await hand.next();
   expect(second.request.model).toBe("ollama/small");
   second.reply(DONE);
-  expect(await rig.ended(id)).toMatchObject({ status: "succeeded" });
+  expect(await rig.waitForEnd(id)).toMatchObject({ status: "succeeded" });
 });
 
 test("a model whose call the budget does not allow is passed by", async () => {
   const model = createHandModel();
   model.estimateUsd = (id) => (id === "custom-dear/m" ? 5 : 0.01);
-  const rig = await rigs.started({ pipelines: { one: PIPELINE }, models: model });
+  const rig = await rigs.startRig({ pipelines: { one: PIPELINE }, models: model });
   rig.services.settings.update({ models: { fallback: ["custom-dear/m", "custom-b/m"] } }, LOCAL_ADMIN);
   const { id } = rig.create("one", "Work", { budget_usd: 1 });
   (await model.next()).reply(failing("provider_unreachable"));
   const second = await model.next();
   expect(second.request.model).toBe("custom-b/m");
   second.reply(DONE);
-  expect(await rig.ended(id)).toMatchObject({ status: "succeeded" });
+  expect(await rig.waitForEnd(id)).toMatchObject({ status: "succeeded" });
   expect(model.calls).toHaveLength(2);
 });
 
@@ -104,10 +104,10 @@ test("an agent's own fallbacks come before those of the settings, and an empty l
   const second = await own.model.next();
   expect(second.request.model).toBe("custom-own/m");
   second.reply(DONE);
-  expect(await own.rig.ended(own.id)).toMatchObject({ status: "succeeded" });
+  expect(await own.rig.waitForEnd(own.id)).toMatchObject({ status: "succeeded" });
   const none = await open(FALLBACK, { worker: "---\nname: Worker\nfallback: []\n---\nYou work." });
   (await none.model.next()).reply(failing("provider_unreachable"));
-  expect(await none.rig.ended(none.id)).toMatchObject({ error: { code: "provider_unreachable" } });
+  expect(await none.rig.waitForEnd(none.id)).toMatchObject({ error: { code: "provider_unreachable" } });
   expect(none.model.calls).toHaveLength(1);
 });
 
@@ -139,7 +139,7 @@ test("a used-up quota without a time is asked again after a minute, then less an
   sqlite.prepare("UPDATE executions SET waited_ms = ?, waiting_since = NULL").run(24 * HOUR_MS);
   rig.services.runs.tryNow(id, LOCAL_ADMIN);
   (await model.next()).reply(failing("provider_rate_limited"));
-  const { error } = await rig.ended(id);
+  const { error } = await rig.waitForEnd(id);
   expect(error).toMatchObject({ code: "provider_rate_limited" });
   expect(error?.message).toContain("for 24 hours");
 });

@@ -65,11 +65,11 @@ export function updateFrontMatter(text: string, patch: Readonly<Record<string, u
   if (readFrontMatter(text).problems.length > 0) throw new Error("the front matter is broken");
   const changes = Object.entries(patch);
   const newline = parts?.newline ?? "\n";
-  const head = parts && changes.length === 0 ? parts.yaml : changed(parts?.yaml ?? "", changes, newline);
+  const head = parts && changes.length === 0 ? parts.yaml : changeYaml(parts?.yaml ?? "", changes, newline);
   return `---${newline}${head}---${newline}${body ?? parts?.body ?? text}`;
 }
 
-function changed(yaml: string, changes: [string, unknown][], newline: string): string {
+function changeYaml(yaml: string, changes: [string, unknown][], newline: string): string {
   const document: Document = parseDocument(yaml.replaceAll("\r\n", "\n"), { logLevel: "error" });
   if (document.contents === null) document.contents = document.createNode({});
   for (const [key, value] of changes) {

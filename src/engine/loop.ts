@@ -8,7 +8,7 @@ import type { AssistantMessage, Ending, StoredMessage } from "./execution.ts";
 import { kindOf } from "./kinds.ts";
 import { textOf } from "./parts.ts";
 import type { EngineAgent } from "./ports.ts";
-import { failed, resultOf } from "./result.ts";
+import { createFailure, resultOf } from "./result.ts";
 import type { ToolResult } from "./tool.ts";
 
 export interface LoopInput extends Turn {
@@ -65,7 +65,7 @@ export async function runLoop(input: LoopInput): Promise<Ending> {
 
 /** Turns a call's `end` into how the execution ends. */
 export function endingOf(end: NonNullable<ToolResult["end"]>, text: string): Ending {
-  if (end.status === "failed") return failed(end.code ?? "agent_failed", end.reason, text);
+  if (end.status === "failed") return createFailure(end.code ?? "agent_failed", end.reason, text);
   return { status: "succeeded", outputs: end.outputs, text: end.summary || text, by: "complete" };
 }
 
@@ -89,17 +89,21 @@ async function afterReply({ execution, ports }: LoopInput, said: AssistantMessag
     );
     if (inARow <= ASKED_AGAIN) return unfinished.ask;
     const remedy = "Ask for less at once, or use another model.";
-    return failed(unfinished.code, `It was asked again ${ASKED_AGAIN} times, but ${unfinished.why}. ${remedy}`, text);
+    return createFailure(
+      unfinished.code,
+      `It was asked again ${ASKED_AGAIN} times, but ${unfinished.why}. ${remedy}`,
+      text,
+    );
   }
   const wasSaid = (note: string) => ports.rows.notes(execution).includes(note);
   if (kindOf(execution.kind).executionEnds === "reply") {
     if (text.trim() !== "") return { status: "succeeded", outputs: {}, text };
-    return wasSaid(EMPTY) ? failed("empty_reply", "The model answered nothing, twice.") : EMPTY;
+    return wasSaid(EMPTY) ? createFailure("empty_reply", "The model answered nothing, twice.") : EMPTY;
   }
   if (!wasSaid(REMINDER)) return REMINDER;
   const outputs = await resultOf(text, execution.contract, schemaCheck({ ports, execution }));
   if (outputs) return { status: "succeeded", outputs, text, by: "text" };
-  return failed("no_completion", "The agent stopped without calling complete.", text);
+  return createFailure("no_completion", "The agent stopped without calling complete.", text);
 }
 
 /** How often in a row a reply that is not whole is asked for again. */
@@ -136,7 +140,7 @@ function loopOf({ execution, ports }: LoopInput, said: AssistantMessage): Ending
   const same = doneIn(done);
   const times = lastInARow(context, (reply) => reply.executionId === execution.id && doneIn(reply) === same);
   if (times >= REPEATS_MOST)
-    return failed("agent_loops", `It made the same call ${times} times in a row, always with the same answer.`);
+    return createFailure("agent_loops", `It made the same call ${times} times in a row, always with the same answer.`);
   return times === REPEATS_TOLD && context.at(-1)?.role !== "note" ? LOOPS : undefined;
 }
 
@@ -171,6 +175,9 @@ export function outOfTurns(turns: number, said: AssistantMessage | undefined): E
   const unfinished = said && UNFINISHED[said.finish];
   const remedy = "Raise max_turns, or ask for less.";
   if (unfinished)
-    return failed(unfinished.code, `After ${turns} turns, the most this agent may take, ${unfinished.why}. ${remedy}`);
-  return failed("turns_exceeded", `It took ${turns} turns, the most this agent may. ${remedy}`);
+    return createFailure(
+      unfinished.code,
+      `After ${turns} turns, the most this agent may take, ${unfinished.why}. ${remedy}`,
+    );
+  return createFailure("turns_exceeded", `It took ${turns} turns, the most this agent may. ${remedy}`);
 }

@@ -10,7 +10,7 @@ import type { LoopInput } from "./loop.ts";
 import type { ModelMessage, ModelReply, ModelRequest } from "./model.ts";
 import { type AssistantPart, textOf } from "./parts.ts";
 import { type Overdrawn, Stopped } from "./ports.ts";
-import { failed } from "./result.ts";
+import { createFailure } from "./result.ts";
 import { modelTool, type ShownTools } from "./tool-search.ts";
 
 /**
@@ -43,14 +43,14 @@ export const scopeOf = ({ execution, ports }: Pick<CallInput, "execution" | "por
  * Asks whether the work may continue, and whether the budgets have room. @returns how the execution ends if not; else
  * the most tokens of the reply.
  */
-export function allowed(
+export function admitCall(
   { execution, ports }: Pick<CallInput, "execution" | "ports">,
   model: string,
   tokens: number,
   cachesForHour = false,
 ): Ending | { most?: number } {
   const shutOut = ports.shutOut(execution);
-  if (shutOut !== undefined) return failed(SHUT_OUT, shutOut);
+  if (shutOut !== undefined) return createFailure(SHUT_OUT, shutOut);
   const estimateOf = (replyTokens: number) => ports.models.estimateUsd(model, tokens, replyTokens, cachesForHour);
   const costOf = (replyTokens: number) => estimateOf(replyTokens) ?? 0;
   const least = estimateOf(LIMITS.replyTokensEstimate);
@@ -58,7 +58,7 @@ export function allowed(
   const room = ports.admit(execution, { leastUsd: estimate, ampleUsd: costOf(LIMITS.replyTokensAmple), isFree });
   if ("scope" in room) {
     const remedy = room.resetsAt === null ? "Raise it." : "Raise it, or wait for its reset.";
-    return failed("budget_exceeded", `${overdrawnText(room, estimate)} ${remedy}`);
+    return createFailure("budget_exceeded", `${overdrawnText(room, estimate)} ${remedy}`);
   }
   return room.isAmple ? {} : { most: LIMITS.replyTokensEstimate };
 }
@@ -94,7 +94,7 @@ export async function callModel(
 ): Promise<ModelReply | Ending> {
   const { execution, ports, agent, system, masker, signal } = input;
   const shown = tools.map(modelTool);
-  const budget = allowed(input, model, sizeOf([system, messages, shown]));
+  const budget = admitCall(input, model, sizeOf([system, messages, shown]));
   if ("status" in budget) return budget;
   let [text, thinking] = [masker.stream(), masker.stream()];
   const say = (definition: typeof agentOutput | typeof agentThinking, piece: string) => {

@@ -29,7 +29,7 @@ async function open(agents: readonly string[], own: Record<string, string> = {})
       `id: ${agent}\nname: One\nsteps:\n  - id: work\n    agent: ${agent}\n    input: Work\n`,
     ]),
   );
-  const rig = await rigs.started({
+  const rig = await rigs.startRig({
     pipelines,
     agents: own,
     models: model,
@@ -54,7 +54,7 @@ test("an agent with the file tools begins with at most 1,500 tokens, one with ev
     console.log(`${agent}: ${system} of instructions, ${tools} of ${call.request.tools.length} tools`);
     expect([agent, system + tools <= (agent === "files" ? 1_500 : 3_000)]).toEqual([agent, true]);
     end(call);
-    await rig.ended(id);
+    await rig.waitForEnd(id);
   }
 });
 
@@ -111,5 +111,5 @@ test("a tool that is not shown is found by words, shown from then on behind the 
   expect(JSON.stringify(fourth.request.messages.at(-1))).not.toContain("There is no tool");
   expect(fourth.request.system).toBe(first.request.system);
   end(fourth);
-  await rig.ended(id);
+  await rig.waitForEnd(id);
 });

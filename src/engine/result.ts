@@ -8,7 +8,7 @@ import { jsonIn } from "../core/json-reader.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Contract, Ending } from "./execution.ts";
 
-export const failed = (code: string, message: string, text = ""): Ending => ({
+export const createFailure = (code: string, message: string, text = ""): Ending => ({
   status: "failed",
   error: { code, message },
   text,

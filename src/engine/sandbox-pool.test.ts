@@ -284,7 +284,7 @@ test.skipIf(!docker)(
   async () => {
     const image = await testImage(docker!);
     const model = createHandModel();
-    const rig = await rigs.started({
+    const rig = await rigs.startRig({
       pipelines: {},
       models: model,
       env: { SANDBOX: "docker", AGENT_IMAGE: image },
@@ -335,7 +335,7 @@ test.skipIf(!docker)(
     const way = await dockerCut(join(folder, "docker.sock"));
     const model = createHandModel();
     const env = { SANDBOX: "docker", AGENT_IMAGE: image, IMAGE_PULL: "false", DOCKER_HOST: way.address };
-    const rig = await rigs.started({
+    const rig = await rigs.startRig({
       models: model,
       env,
       agents: { worker: "---\nname: Worker\ntools: [bash]\n---\nYou work." },
@@ -359,7 +359,7 @@ test.skipIf(!docker)(
     await waits(2);
     expect([rig.services.runs.views.one(id, LOCAL_ADMIN).status, await containers()]).toEqual(["running", 1]);
     way.refuse(null);
-    expect(await rig.ended(id)).toMatchObject({ status: "succeeded" });
+    expect(await rig.waitForEnd(id)).toMatchObject({ status: "succeeded" });
     expect([await containers(), rig.calls()]).toEqual([0, 2]);
     await rig.close();
     await way.cut();

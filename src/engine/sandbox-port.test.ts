@@ -45,7 +45,7 @@ const PIPELINE =
 
 test.each([true, false])("a driver whose files are elsewhere works like any other (shell: %p)", async (shell) => {
   const model = createHandModel();
-  const rig = await rigs.started({ pipelines: { two: PIPELINE }, models: model, sandboxes: elsewhere(shell) });
+  const rig = await rigs.startRig({ pipelines: { two: PIPELINE }, models: model, sandboxes: elsewhere(shell) });
   const run = rig.create("two");
   const first = await model.next();
   const { system } = first.request;
@@ -61,5 +61,5 @@ test.each([true, false])("a driver whose files are elsewhere works like any othe
   const last = await model.next();
   expect(JSON.stringify(last.request.messages.at(-1))).toContain("kept");
   last.reply([{ tool: "complete", input: { summary: "done" } }]);
-  expect((await rig.ended(run.id)).status).toBe("succeeded");
+  expect((await rig.waitForEnd(run.id)).status).toBe("succeeded");
 });

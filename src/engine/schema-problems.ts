@@ -19,7 +19,7 @@ export function schemaProblems(schema: TSchema, value: unknown, base: (string | 
   const problems = new Map<string, ValueProblem>();
   for (const error of Value.Errors(schema, value)) {
     if (problems.size >= 50) break;
-    for (const problem of described(error, [...base, ...pathOf(error.path)])) {
+    for (const problem of toProblems(error, [...base, ...pathOf(error.path)])) {
       const place = pointerOf(problem.path);
       if (!problems.has(place)) problems.set(place, problem);
     }
@@ -38,7 +38,7 @@ export function placeProblems(problems: readonly ValueProblem[], yaml: YamlText)
     .sort((a, b) => a.line - b.line || a.column - b.column);
 }
 
-function described(error: ValueError, path: (string | number)[]): ValueProblem[] {
+function toProblems(error: ValueError, path: (string | number)[]): ValueProblem[] {
   const schema = error.schema;
   const say = (message: string): ValueProblem[] => [{ path, message }];
   // For a missing property, the error's schema is the property's own schema, which may also be a union.

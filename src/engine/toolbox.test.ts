@@ -20,7 +20,7 @@ const execution: ExecutionInfo = {
   agentId: "worker",
   userId: "user_1",
 };
-const wanted = (fields: Partial<Wanted> = {}): Wanted => ({
+const createWanted = (fields: Partial<Wanted> = {}): Wanted => ({
   execution,
   allows: () => true,
   hasShell: true,
@@ -42,8 +42,10 @@ describe("the toolbox", () => {
     };
     const toolbox = createToolbox(() => [toolsOf("fixed", [tool("read", "files")]), own]);
     expect(toolbox.names()).toEqual(["read", "notes__add"]);
-    expect(namesOf(await toolbox.for(wanted()))).toEqual(["read", "notes__add"]);
-    expect(namesOf(await toolbox.for(wanted({ execution: { ...execution, userId: "user_2" } })))).toEqual(["read"]);
+    expect(namesOf(await toolbox.for(createWanted()))).toEqual(["read", "notes__add"]);
+    expect(namesOf(await toolbox.for(createWanted({ execution: { ...execution, userId: "user_2" } })))).toEqual([
+      "read",
+    ]);
     expect(asked.map(({ userId }) => userId)).toEqual(["user_1", "user_2"]);
   });
 
@@ -60,7 +62,7 @@ describe("the toolbox", () => {
       ],
       (source) => failed.push(source),
     );
-    expect(namesOf(await toolbox.for(wanted()))).toEqual(["read"]);
+    expect(namesOf(await toolbox.for(createWanted()))).toEqual(["read"]);
     expect(failed).toEqual(["down", "gone"]);
   });
 
@@ -69,22 +71,22 @@ describe("the toolbox", () => {
       toolsOf("built-in", [tool("read", "files", "ours")]),
       toolsOf("server", [tool("read", "mcp", "theirs")]),
     ]);
-    expect((await toolbox.for(wanted())).map(({ description }) => description)).toEqual(["ours"]);
+    expect((await toolbox.for(createWanted())).map(({ description }) => description)).toEqual(["ours"]);
     expect(toolbox.names()).toEqual(["read"]);
   });
 
   test("leaves out what the agent may not have, whichever source brings it", async () => {
     const toolbox = createToolbox(() => [toolsOf("a", [tool("bash", "shell"), tool("read", "files"), tool("x__y")])]);
     const allows = (name: string) => name !== "x__y";
-    expect(namesOf(await toolbox.for(wanted({ allows })))).toEqual(["bash", "read"]);
-    expect(namesOf(await toolbox.for(wanted({ hasShell: false })))).toEqual(["read", "x__y"]);
+    expect(namesOf(await toolbox.for(createWanted({ allows })))).toEqual(["bash", "read"]);
+    expect(namesOf(await toolbox.for(createWanted({ hasShell: false })))).toEqual(["read", "x__y"]);
   });
 
   test("complete says which outputs are owed; a chat has no tool that ends it", async () => {
     const toolbox = createToolbox(() => [toolsOf("built-in", [completeTool])]);
-    const [complete] = await toolbox.for(wanted({ contract: { outputs: ["design"], schema: null } }));
+    const [complete] = await toolbox.for(createWanted({ contract: { outputs: ["design"], schema: null } }));
     expect(complete?.parameters).toMatchObject({ properties: { outputs: { required: ["design"] } } });
-    expect(await toolbox.for(wanted({ execution: { ...execution, kind: "chat" } }))).toEqual([]);
+    expect(await toolbox.for(createWanted({ execution: { ...execution, kind: "chat" } }))).toEqual([]);
   });
 
   test("what a kind of session may is its row in the table, whatever the agent is allowed", async () => {
@@ -95,7 +97,8 @@ describe("the toolbox", () => {
         groups.map((group) => tool(group, group)),
       ),
     ]);
-    const of = async (kind: SessionKind) => namesOf(await toolbox.for(wanted({ execution: { ...execution, kind } })));
+    const of = async (kind: SessionKind) =>
+      namesOf(await toolbox.for(createWanted({ execution: { ...execution, kind } })));
     expect(await of("pipeline")).toEqual([...groups]);
     expect(await of("chat")).toEqual(["files", "shell", "skills", "web", "team"]);
     expect(await of("onboarding")).toEqual(["skills", "web"]);

@@ -17,7 +17,7 @@ const down = unavailable("sandbox_unavailable", "Docker does not answer.");
 async function stepThatWaits(sandboxes: SandboxDriver) {
   const model = createHandModel();
   const pipelines = { one: "id: one\nname: One\nsteps: [{ id: look, agent: worker, input: Look. }]" };
-  const rig = await rigs.started({ pipelines, models: model, sandboxes });
+  const rig = await rigs.startRig({ pipelines, models: model, sandboxes });
   const { id } = rig.create("one");
   (await model.next()).reply([{ tool: "ls", input: { path: "." } }]);
   await rig.event(({ data }) => data["title"] === "Waits: Docker does not answer.");
@@ -37,7 +37,7 @@ test("what a step waits for the machine is not of its time", async () => {
     .prepare("UPDATE executions SET not_before = 0, started_at = ?, waiting_since = ?")
     .run(new Date(began).toISOString(), began + 1_000);
   (await model.next()).reply([{ tool: "complete", input: { summary: "Seen." } }]);
-  expect(await rig.ended(id)).toMatchObject({ status: "succeeded", error: null });
+  expect(await rig.waitForEnd(id)).toMatchObject({ status: "succeeded", error: null });
   const row = sqlite.prepare("SELECT waited_ms, waiting_since FROM executions").get() as Record<string, number | null>;
   expect(row["waiting_since"]).toBeNull();
   expect(row["waited_ms"]).toBeGreaterThan(Date.parse("2026-01-01") - began);
@@ -55,7 +55,7 @@ test("a step whose time passes while a part of the machine is missing says what 
   const { rig, id } = await stepThatWaits(sandboxes);
   const { sqlite } = rig.store;
   sqlite.exec("UPDATE executions SET not_before = 0, started_at = '2020-01-01T00:00:00.000Z'");
-  const { status, error } = await rig.ended(id);
+  const { status, error } = await rig.waitForEnd(id);
   expect(status).toBe("failed");
   expect(error).toMatchObject({
     code: "timeout",
@@ -79,7 +79,7 @@ test("a step with little time left waits as well while it is not yet known that 
           }),
   };
   const { rig, id } = await stepThatWaits(sandboxes);
-  const ended = rig.ended(id);
+  const ended = rig.waitForEnd(id);
   rig.store.sqlite.exec("UPDATE executions SET not_before = 0, started_at = '2020-01-01T00:00:00.000Z'");
   const waits = rig.event(({ data }) => data["title"] === "Waits: Docker is frozen.");
   expect(await Promise.race([waits.then(() => "waits"), ended.then(({ error }) => error)])).toBe("waits");

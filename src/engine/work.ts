@@ -77,7 +77,7 @@ export async function workOn(
       if (--waits === 0 && !signal.aborted && waitsSince !== undefined) {
         execution = { ...execution, waitedMs: execution.waitedMs + Math.max(0, clock.now() - waitsSince) };
         waitsSince = undefined;
-        rows.resumed(execution);
+        rows.endWait(execution);
         endIn(leftMs(execution, ports));
       }
     }
@@ -129,7 +129,7 @@ export async function workOn(
     // The prompt describes the sandbox, so an engine that was never asked must answer before the work counts as
     // resumed.
     else if (execution.system === null) await ports.sandboxes.about(spec);
-    rows.resumed(execution);
+    rows.endWait(execution);
     endIn(leftMs(execution, ports));
     [waitsFor, waitsSince] = [undefined, undefined];
     const { sandbox, open } = lease;

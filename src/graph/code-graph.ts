@@ -190,7 +190,7 @@ export class CodeGraph {
   }
 
   /** Rows of the nodes with exactly this name, in ascending order. */
-  named(name: string): number[] {
+  findByName(name: string): number[] {
     if (this.keptNames) return rowsIn(this.keptNames, name);
     const { first, next } = this.names();
     const rows: number[] = [];
@@ -234,7 +234,7 @@ export class CodeGraph {
     // Every id ends in its node's name, after a separator. A name may itself contain separators.
     for (const text of bare === id ? [id] : [bare, id]) {
       for (const name of endingsOf(text)) {
-        for (const row of this.named(name))
+        for (const row of this.findByName(name))
           if (
             text.endsWith(this.nodes.qualified.get(row)!) &&
             (this.id(row) === id || this.implementationId(row) === id)

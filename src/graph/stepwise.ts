@@ -33,7 +33,7 @@ export class Stepwise<T> {
    * @param isWanted asked before each step; when it answers false, the work stops
    * @returns the result; undefined if the work stopped before it was done
    */
-  async unhurried(isWanted: () => boolean = () => true): Promise<T | undefined> {
+  async runWithPauses(isWanted: () => boolean = () => true): Promise<T | undefined> {
     const turn = takeTurns();
     while (!this.done) {
       await turn();

@@ -17,7 +17,7 @@ interface Members {
 /** @returns a function that removes unnamed members from a value of this schema; undefined when there can be none. */
 export function shapeOf(schema: TSchema): Shape | undefined {
   if (Array.isArray(schema["anyOf"])) return ofUnion(schema["anyOf"]);
-  if (Array.isArray(schema["allOf"])) return ofObject(intersected(schema["allOf"]));
+  if (Array.isArray(schema["allOf"])) return ofObject(intersect(schema["allOf"]));
   if (schema["type"] === "array" && schema["items"] && !Array.isArray(schema["items"])) return ofArray(schema["items"]);
   if (schema["type"] !== "object") return undefined;
   if (schema["patternProperties"]) return ofRecord(Object.values(schema["patternProperties"])[0] as TSchema);
@@ -62,7 +62,7 @@ function ofMembers(members: readonly { key: string; inner: Shape | undefined }[]
   return (value) => (isObject(value) ? literal(value) : value);
 }
 
-const intersected = (all: readonly TSchema[]): Members => ({
+const intersect = (all: readonly TSchema[]): Members => ({
   properties: Object.assign({}, ...all.map(({ properties }) => properties)),
   additionalProperties: all.some(({ additionalProperties }) => additionalProperties === true),
 });

@@ -57,12 +57,12 @@ export function createAnswer(
     code: S,
     place: Place<T> | undefined,
     create: () => T,
-    remembered: (object: T) => unknown = (object) => object,
+    toStored: (object: T) => unknown = (object) => object,
   ) => {
     const object = store.write(() => {
       const result = create();
       if (pending)
-        idempotency.remember(pending, code, place && locationOf(place, result), shape(code, remembered(result)));
+        idempotency.remember(pending, code, place && locationOf(place, result), shape(code, toStored(result)));
       return result;
     });
     if (place) set.headers["Location"] = locationOf(place, object);
@@ -71,15 +71,15 @@ export function createAnswer(
   return {
     /**
      * Answers 201 with `Location`. `create` runs in the transaction that also stores the answer for its
-     * Idempotency-Key. `remembered` makes the stored answer when the first one holds a value that is shown only once.
+     * Idempotency-Key. `toStored` makes the stored answer when the first one holds a value that is shown only once.
      */
     created: <const Path extends `/${string}`, T extends Named<Path>>(
       place: Place<T, Path>,
       create: () => T,
-      remembered?: (object: T) => unknown,
-    ): Reply<T> => make(201, place, create, remembered),
+      toStored?: (object: T) => unknown,
+    ): Reply<T> => make(201, place, create, toStored),
     /** Answers 200, stored for its Idempotency-Key as with `created`. */
-    done: <T>(change: () => T): Reply<T> => make(200, undefined, change),
+    perform: <T>(change: () => T): Reply<T> => make(200, undefined, change),
     /** Answers 202 with the `Location` of the status. */
     accepted: <const Path extends `/${string}`, T extends Named<Path>>(
       place: Place<T, Path>,
@@ -88,7 +88,7 @@ export function createAnswer(
     /** Answers with this one of several statuses that the operation names. */
     as: <T>(code: 200 | 201 | 202, object: T): Reply<T> => new Reply(code, object),
     /** Answers 200 with `ETag`, for objects that people edit. */
-    tagged<T>(object: T): T {
+    tag<T>(object: T): T {
       set.headers["ETag"] = etagOf(object);
       return object;
     },

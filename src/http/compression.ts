@@ -54,9 +54,9 @@ async function encode(bytes: ArrayBuffer, coding: Coding): Promise<Uint8Array<Ar
   if (coding === "gzip" && bytes.byteLength <= AT_ONCE_BYTES) return Bun.gzipSync(bytes);
   const { brotliCompress, constants, gzip } = await import("node:zlib");
   return new Promise((resolve, reject) => {
-    const done = (error: Error | null, made: Buffer<ArrayBuffer>) => (error ? reject(error) : resolve(made));
-    if (coding === "gzip") gzip(bytes, done);
-    else brotliCompress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }, done);
+    const settle = (error: Error | null, made: Buffer<ArrayBuffer>) => (error ? reject(error) : resolve(made));
+    if (coding === "gzip") gzip(bytes, settle);
+    else brotliCompress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }, settle);
   });
 }
 

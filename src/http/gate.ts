@@ -123,15 +123,15 @@ async function pass(
 ): Promise<Response> {
   const { table, config } = deps;
   checkSender(request, config);
-  const found: Found<RouteEntry> = (route, params) => {
+  const onFound: Found<RouteEntry> = (route, params) => {
     seen.route = route;
     return admit(deps, request, { url, path, requestId, socketAddress, seen, params }, route);
   };
   const asked = request.method === "HEAD" ? withMethod(request, "GET") : request;
-  const response = await table.dispatch(asked, found);
+  const response = await table.dispatch(asked, onFound);
   if (response) return response;
   const start = table.entries.find((entry) => entry.method === "GET" && entry.path === "/");
-  return start && isPage(table, request, path) ? found(start, {}) : withoutRoute(table, request, path);
+  return start && isPage(table, request, path) ? onFound(start, {}) : withoutRoute(table, request, path);
 }
 
 const withMethod = ({ url, headers, signal }: Request, method: string): Request =>
@@ -189,7 +189,7 @@ async function answerOnce({ idempotency }: GateDeps, asked: Admitted, route: Rou
   try {
     return await route.perform({ ...asked, pending });
   } finally {
-    if (pending) idempotency.done(pending);
+    if (pending) idempotency.end(pending);
   }
 }
 

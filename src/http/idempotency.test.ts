@@ -33,14 +33,14 @@ function begin(caller: Caller, { path = "/v1/runs", body = "{}", key = "k", meth
   return keys.begin(request, path, Buffer.from(body), caller);
 }
 /** Answers the first request with the key. */
-function answered(caller: Caller): void {
+function answerFirst(caller: Caller): void {
   const pending = begin(caller) as PendingKey;
   keys.remember(pending, 201, "/v1/runs/run_1", { id: "run_1" });
-  keys.done(pending);
+  keys.end(pending);
 }
 
 test("a repeat gets the first answer; another caller or another path with the same key makes its own", async () => {
-  answered(ANN);
+  answerFirst(ANN);
   const again = begin(ANN) as Response;
   expect([again.status, again.headers.get("location"), again.headers.get("idempotent-replayed")]).toEqual([
     201,
@@ -55,14 +55,14 @@ test("a repeat gets the first answer; another caller or another path with the sa
 test("the same key with another body is refused, and one whose first request is under way has to wait", () => {
   const pending = begin(ANN) as PendingKey;
   expect(() => begin(ANN)).toThrow("still in progress");
-  keys.done(pending);
+  keys.end(pending);
   // The request failed and created nothing, so the key is free again.
-  answered(ANN);
+  answerFirst(ANN);
   expect(() => begin(ANN, { body: '{"a":1}' })).toThrow("another body");
 });
 
 test("an answer is kept for a day", () => {
-  answered(ANN);
+  answerFirst(ANN);
   now += LIMITS.idempotencyKeepMs - 1;
   keys.prune();
   expect(begin(ANN)).toBeInstanceOf(Response);

@@ -23,7 +23,7 @@ export function createIdempotency(store: Store, clock: Clock) {
   return {
     /**
      * Looks a request up.
-     * @returns the stored answer, or the pending key that `remember` and `done` take.
+     * @returns the stored answer, or the pending key that `remember` and `end` take.
      * @throws Problem 400 for a bad key, 409 while the first request still runs, 422 for the same key with another
      *   body.
      */
@@ -68,7 +68,7 @@ export function createIdempotency(store: Store, clock: Clock) {
       };
       store.write(() => rows.put(row, ["key"]));
     },
-    done({ key }: PendingKey): void {
+    end({ key }: PendingKey): void {
       running.delete(key);
     },
     /** Removes entries older than 24 hours. */

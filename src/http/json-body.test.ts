@@ -30,10 +30,10 @@ describe("a stranger's JSON", () => {
     }
   });
   test("may be nested so deep, and no deeper; brackets in a text count for nothing", () => {
-    const nested = (levels: number) =>
+    const nest = (levels: number) =>
       `${'{"a":['.repeat(levels / 2)}"\\\\\\"${"[".repeat(999)}"${"]}".repeat(levels / 2)}`;
-    expect(JSON.stringify(parseJson(nested(LIMITS.jsonLevels)))).toBe(nested(LIMITS.jsonLevels));
-    for (const text of [nested(LIMITS.jsonLevels + 2), "[".repeat(400_000), `"${"[".repeat(999)}`])
+    expect(JSON.stringify(parseJson(nest(LIMITS.jsonLevels)))).toBe(nest(LIMITS.jsonLevels));
+    for (const text of [nest(LIMITS.jsonLevels + 2), "[".repeat(400_000), `"${"[".repeat(999)}`])
       expect([text.length, code(() => parseJson(text))]).toEqual([
         text.length,
         text[0] === '"' ? "malformed" : "too_much_json",

@@ -28,10 +28,13 @@ export function createMetrics() {
   });
   return {
     request(method: string, route: string, status: number, seconds: number): void {
-      const ofRoute = held(answered, route, () => new Map<string, number>());
+      const ofRoute = getOrCreate(answered, route, () => new Map<string, number>());
       const key = `${method} ${status}`;
       ofRoute.set(key, (ofRoute.get(key) ?? 0) + 1);
-      const time = held(durations, route, () => ({ counts: Array<number>(BUCKETS.length + 1).fill(0), seconds: 0 }));
+      const time = getOrCreate(durations, route, () => ({
+        counts: Array<number>(BUCKETS.length + 1).fill(0),
+        seconds: 0,
+      }));
       const bucket = BUCKETS.findIndex((bound) => seconds <= bound);
       time.counts[bucket < 0 ? BUCKETS.length : bucket]!++;
       time.seconds += seconds;
@@ -71,7 +74,7 @@ function gaugesAsText(gauges: readonly Gauge[]): string {
 }
 
 /** The map's value for the key; created when missing. */
-function held<T>(map: Map<string, T>, key: string, make: () => T): T {
+function getOrCreate<T>(map: Map<string, T>, key: string, make: () => T): T {
   const known = map.get(key);
   if (known !== undefined) return known;
   const made = make();
@@ -91,13 +94,13 @@ function collectProcess({ Counter, Gauge }: Library, registry: Registry): void {
       collect: async () => made.set(await read()),
     });
   };
-  const processorTime = (name: string, help: string, used: () => { user: number; system: number }): void => {
+  const processorTime = (name: string, help: string, readUsage: () => { user: number; system: number }): void => {
     const made: InstanceType<Library["Counter"]> = new Counter({
       name: `skep_${name}_cpu_seconds_total`,
       help,
       registers: [registry],
       collect() {
-        const { user, system } = used();
+        const { user, system } = readUsage();
         made.reset();
         made.inc((user + system) / 1e6);
       },

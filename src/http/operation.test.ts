@@ -13,10 +13,10 @@ const Person = t.Object({ name: t.String(), born: t.Union([t.String(), t.Null()]
 const ada = { name: "Ada", born: null };
 
 function deps(checkAnswers: boolean): PerformDeps {
-  const unused = () => {
+  const refuse = () => {
     throw new Error("not needed here");
   };
-  const idempotency = { begin: () => null, remember: unused, done: unused, prune: unused } as never;
+  const idempotency = { begin: () => null, remember: refuse, done: refuse, prune: refuse } as never;
   const log = pino({ level: "silent" });
   const masking = { text: (text: string) => text };
   const store = { write: (work: (tx: never) => unknown) => work(undefined as never) } as never;
@@ -117,7 +117,7 @@ describe("an operation", () => {
 });
 
 test("what an operation asks of a key's scopes follows from method and access, unless it says so", () => {
-  const allowed = (scopes: string[], asked: Parameters<typeof scopeDenial>[1]) =>
+  const isAllowed = (scopes: string[], asked: Parameters<typeof scopeDenial>[1]) =>
     scopeDenial({ kind: "user", admin: true, projects: OPEN_PROJECTS, scopes }, asked) === undefined;
   const table: [asked: Parameters<typeof scopeDenial>[1], enough: string[], lacking: string[]][] = [
     [{ method: "GET", access: "user" }, ["read", "runs", "write", "admin"], []],
@@ -130,8 +130,8 @@ test("what an operation asks of a key's scopes follows from method and access, u
     [{ method: "POST", access: "user", scope: "accounts" }, [], ["read", "runs", "write", "admin"]],
   ];
   for (const [asked, enough, lacking] of table) {
-    for (const scope of enough) expect([asked, scope, allowed([scope], asked)]).toEqual([asked, scope, true]);
-    for (const scope of lacking) expect([asked, scope, allowed([scope], asked)]).toEqual([asked, scope, false]);
+    for (const scope of enough) expect([asked, scope, isAllowed([scope], asked)]).toEqual([asked, scope, true]);
+    for (const scope of lacking) expect([asked, scope, isAllowed([scope], asked)]).toEqual([asked, scope, false]);
   }
-  expect(allowed([], { method: "GET", access: "user" })).toBe(false);
+  expect(isAllowed([], { method: "GET", access: "user" })).toBe(false);
 });

@@ -156,13 +156,13 @@ function answersOf(answer: Answers | undefined): Operation["answers"] {
 export const operations = (tag: string, list: readonly Operation[]): Operation[] =>
   list.map((one) => (one.tag === undefined && !one.hidden ? { ...one, tag } : one));
 
-/** Delays the answers of operations until `done` has resolved: when their changes are on disk. */
-export const answeredAfter = (done: () => Promise<void> | void, list: readonly Operation[]): Operation[] =>
+/** Delays the answers of operations until `waitUntilDone` has resolved: when their changes are on disk. */
+export const answerAfter = (waitUntilDone: () => Promise<void> | void, list: readonly Operation[]): Operation[] =>
   list.map((one) => ({
     ...one,
     async handler(context: never) {
       const result = await one.handler(context);
-      await done();
+      await waitUntilDone();
       return result;
     },
   }));

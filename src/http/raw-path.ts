@@ -17,9 +17,9 @@ export function routesBySegments<Server>(serve: Serve<Server>) {
   const routes: Record<string, (request: Request, server: Server) => Promise<Response>> = {};
   for (let path = "", segments = 1; segments <= DEPTH; segments++) {
     path += `/:s${segments}`;
-    const counted = (request: Request, server: Server) => serve(request, server, segments);
-    routes[path] = counted;
-    routes[`${path}/`] = counted;
+    const handleRequest = (request: Request, server: Server) => serve(request, server, segments);
+    routes[path] = handleRequest;
+    routes[`${path}/`] = handleRequest;
   }
   return routes;
 }

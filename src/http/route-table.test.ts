@@ -18,7 +18,7 @@ const answer = async (table: ReturnType<typeof createRouteTable>, path: string, 
 
 describe("a table of routes", () => {
   /** @returns the table, and the features whose routes were created so far. */
-  function opened({ off = "" } = {}) {
+  function createTable({ off = "" } = {}) {
     const made: string[] = [];
     const later = (name: string, paths: string[]): Routes => {
       return () => {
@@ -44,13 +44,13 @@ describe("a table of routes", () => {
   }
 
   test("answers a probe without making the routes of any feature", async () => {
-    const { table, made } = opened();
+    const { table, made } = createTable();
     expect(await answer(table, "/healthz")).toBe("probes");
     expect(made).toEqual([]);
   });
 
   test("makes all routes once for the first other path, and the most exact of all answers", async () => {
-    const { table, made } = opened();
+    const { table, made } = createTable();
     expect(await answer(table, "/v1/one/probe")).toBe("one");
     expect(await answer(table, "/v1/one/7")).toBe("one 7");
     expect(await answer(table, "/v1/two/probe")).toBe("probes two");
@@ -62,7 +62,7 @@ describe("a table of routes", () => {
   });
 
   test("asks before each request whether the owner of its route can answer", async () => {
-    const { table } = opened({ off: "one" });
+    const { table } = createTable({ off: "one" });
     expect(answer(table, "/v1/one/probe")).rejects.toThrow("one is off");
     expect(answer(table, "/v1/one/7")).rejects.toThrow("one is off");
     expect(await answer(table, "/healthz")).toBe("probes");

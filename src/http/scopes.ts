@@ -42,12 +42,12 @@ export function withinScopes(caller: Caller, operation: Asked): Caller {
 export function scopeDenial({ scopes }: Caller, operation: Asked): Problem | undefined {
   if (scopes === undefined || operation.access === "public") return undefined;
   const scope = scopeOf(operation);
-  const refused = (name: string) => forbidden(`This API key lacks the scope ${name}.`, "scope_missing");
-  if (scopes.length === 0) return refused("read");
+  const createScopeProblem = (name: string) => forbidden(`This API key lacks the scope ${name}.`, "scope_missing");
+  if (scopes.length === 0) return createScopeProblem("read");
   if (scope === "read" || scope === "inner") return undefined;
   if (scope === "accounts") return forbidden("An API key with scopes may not change accounts.", "scope_missing");
   if (scopes.includes("admin") || scopes.includes(scope)) return undefined;
   // `write` does not include operations that publish work outside the server; those need `publish`.
   const isWritten = scopes.includes("write") && operation.access === "user" && scope !== "publish";
-  return isWritten ? undefined : refused(scope);
+  return isWritten ? undefined : createScopeProblem(scope);
 }

@@ -41,7 +41,10 @@ test("a connection that stalls is closed: after an answer, in a second head, bef
   const deaf = new Socket().connect(server.port, "127.0.0.1", () => deaf.write(get("/large")));
   deaf.on("error", () => {});
   const drip = setInterval(() => void dripping.send("G"), 200);
-  expect([await idle.closed(), await dripping.closed()].map((text) => text.slice(9, 12))).toEqual(["200", "200"]);
+  expect([await idle.readUntilClose(), await dripping.readUntilClose()].map((text) => text.slice(9, 12))).toEqual([
+    "200",
+    "200",
+  ]);
   clearInterval(drip);
   await untaken.promise;
   deaf.destroy();

@@ -21,7 +21,7 @@ export function standingOf(caller: Caller) {
       );
     },
     // A request that ends its own rights may still finish.
-    changed() {
+    onChange() {
       over ||= !stillHolds(caller);
     },
     /** Called when the request is answered. What it started (a job, a timer) continues in its own right. */

@@ -20,7 +20,7 @@ export function createLog(
   const colours = onTerminal && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
   const asText = logFormat === "text" || (logFormat === "auto" && onTerminal);
   const output = pino.destination({ dest: STANDARD_ERROR, sync: true });
-  const shown = (line: string): string => (asText ? logText(mask(line), colours) : mask(line));
+  const formatLine = (line: string): string => (asText ? logText(mask(line), colours) : mask(line));
   return pino(
     {
       level: logLevel,
@@ -31,6 +31,6 @@ export function createLog(
         censor: "…",
       },
     },
-    { write: (line: string) => void output.write(shown(line)) },
+    { write: (line: string) => void output.write(formatLine(line)) },
   );
 }

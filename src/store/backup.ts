@@ -46,7 +46,7 @@ interface BackupOptions {
   progress?(report: BackupReport): void;
 }
 
-const failed = (code: string, detail: string) => new Problem(422, code, detail);
+const createProblem = (code: string, detail: string) => new Problem(422, code, detail);
 
 const FULL = /^(ENOSPC|EDQUOT|SQLITE_FULL)$/;
 const DENIED = /^(EACCES|EPERM|EROFS|SQLITE_(READONLY|CANTOPEN|PERM)\w*)$/;
@@ -64,7 +64,7 @@ function storageFailure(error: unknown, what: string): unknown {
   const why = `${what}: ${messageOf(error).replace(/\.$/, "")}`;
   if (FULL.test(code))
     return new Problem(507, "disk_full", `${why}. The disk is full: free about as much as the data folder takes.`);
-  if (DENIED.test(code)) return failed("not_permitted", `${why}. Check who may read and write there.`);
+  if (DENIED.test(code)) return createProblem("not_permitted", `${why}. Check who may read and write there.`);
   if (SHORT.test(code))
     return unavailable("system_busy", `${why}. The system is short of memory or open files: try again later.`);
   if (DISK.test(code))
@@ -75,7 +75,7 @@ function storageFailure(error: unknown, what: string): unknown {
 /** Like `storageFailure`, for creating a folder: then the missing one is its parent. */
 function folderFailure(error: unknown, what: string): unknown {
   if (!/^(ENOENT|ENOTDIR|EEXIST|ELOOP|ENAMETOOLONG)$/.test(codeOf(error) ?? "")) return storageFailure(error, what);
-  return failed("no_folder", `${what}: ${messageOf(error).replace(/\.$/, "")}. Name a folder that exists.`);
+  return createProblem("no_folder", `${what}: ${messageOf(error).replace(/\.$/, "")}. Name a folder that exists.`);
 }
 
 /**
@@ -85,8 +85,8 @@ function folderFailure(error: unknown, what: string): unknown {
  */
 export async function writeBackup(data: string, file: string, options: BackupOptions): Promise<BackupReport> {
   if (!existsSync(join(data, DATABASE)))
-    throw failed("no_data", `${data} is not a data folder: there is no ${DATABASE} in it. Name it with --data.`);
-  if (existsSync(file)) throw failed("exists", `${file} already exists. Name another file, or remove it.`);
+    throw createProblem("no_data", `${data} is not a data folder: there is no ${DATABASE} in it. Name it with --data.`);
+  if (existsSync(file)) throw createProblem("exists", `${file} already exists. Name another file, or remove it.`);
   const aside = scratchBeside(file);
   try {
     copyDatabase(join(data, DATABASE), join(aside, DATABASE));
@@ -135,7 +135,10 @@ function copyDatabase(from: string, to: string): void {
     db.prepare("VACUUM INTO ?").run(to);
   } catch (error) {
     if (!/^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error) ?? "")) throw error;
-    throw failed("database_unreadable", `The database could not be copied: ${messageOf(error)}. See: skep doctor`);
+    throw createProblem(
+      "database_unreadable",
+      `The database could not be copied: ${messageOf(error)}. See: skep doctor`,
+    );
   }
 }
 
@@ -175,9 +178,9 @@ async function packFiles(data: string, database: string, draft: string, options:
  * @throws Problem 422 when the folder is not empty, or the file is not a complete backup; then the folder stays empty.
  */
 export async function restoreBackup(file: string, data: string): Promise<BackupReport> {
-  if (!existsSync(file)) throw failed("unreadable", `There is no file ${file}.`);
+  if (!existsSync(file)) throw createProblem("unreadable", `There is no file ${file}.`);
   if (existsSync(data) && readdirSync(data).length > 0)
-    throw failed("not_empty", `${data} is not empty. Restore into a new folder, or move this one aside first.`);
+    throw createProblem("not_empty", `${data} is not empty. Restore into a new folder, or move this one aside first.`);
   const report: BackupReport = { files: 0, bytes: 0, left_out: [], keys: false };
   const links: { path: string; to: string }[] = [];
   let isLabelled = false;
@@ -190,7 +193,7 @@ export async function restoreBackup(file: string, data: string): Promise<BackupR
       for await (const entry of archive) {
         const { name, type, mode, linkname, size } = entry.header;
         if (name === LABEL) isLabelled = true;
-        else if (!isLabelled) throw failed("no_backup", `${file} is not a backup of Skep.`);
+        else if (!isLabelled) throw createProblem("no_backup", `${file} is not a backup of Skep.`);
         else {
           const path = placeOf(data, name);
           if (type === "directory") mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -218,7 +221,10 @@ export async function restoreBackup(file: string, data: string): Promise<BackupR
     if (!wasThere) rmSync(data, { recursive: true, force: true });
     const failure = storageFailure(error, "The backup cannot be restored");
     if (failure instanceof Problem) throw failure;
-    throw failed("no_backup", `${file} is not a whole backup of Skep (${reasonOf(error)}). Nothing was restored.`);
+    throw createProblem(
+      "no_backup",
+      `${file} is not a whole backup of Skep (${reasonOf(error)}). Nothing was restored.`,
+    );
   }
 }
 
@@ -232,7 +238,7 @@ function placeOf(data: string, name: string): string {
 }
 
 const notOurs = () =>
-  failed("no_backup", "The archive holds a file or link that no backup of Skep holds. Nothing was restored.");
+  createProblem("no_backup", "The archive holds a file or link that no backup of Skep holds. Nothing was restored.");
 
 /** Creates the links by descriptors, so that no link is created through another. */
 function makeLinks(data: string, links: readonly { path: string; to: string }[]): void {
@@ -241,10 +247,10 @@ function makeLinks(data: string, links: readonly { path: string; to: string }[])
 }
 
 function assertDatabase(path: string, file: string): void {
-  if (!existsSync(path)) throw failed("no_backup", `${file} holds no database. Nothing was restored.`);
+  if (!existsSync(path)) throw createProblem("no_backup", `${file} holds no database. Nothing was restored.`);
   using db = shortDatabase(path, { readonly: true });
   if (db.pragma("quick_check", { simple: true }) !== "ok")
-    throw failed("damaged", `The database in ${file} is damaged. Nothing was restored.`);
+    throw createProblem("damaged", `The database in ${file} is damaged. Nothing was restored.`);
 }
 
 const reasonOf = (error: unknown): string => codeOf(error) ?? messageOf(error);

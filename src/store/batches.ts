@@ -15,7 +15,7 @@ export function inBatches<T>(work: (item: T) => Promise<void>, atOnce: number) {
       running ??= Promise.resolve().then(run);
     },
     /** Resolves when all added items were processed. @throws the first failure since the last call. */
-    async done(): Promise<void> {
+    async waitUntilDone(): Promise<void> {
       while (running) await running;
       const [failure] = failures;
       failures = [];

@@ -8,12 +8,12 @@ const sqlite = new Database(":memory:");
 migrate(sqlite, null);
 afterAll(() => void sqlite.close());
 
-const named = (condition: string) =>
+const listTables = (condition: string) =>
   sqlite.prepare<[], string>(`SELECT name FROM sqlite_master WHERE type = 'table' AND ${condition}`).pluck().all();
 /** The internal tables of a text index are listed as tables, too. */
-const indexes = named("sql LIKE 'CREATE VIRTUAL TABLE%'");
+const indexes = listTables("sql LIKE 'CREATE VIRTUAL TABLE%'");
 const isPart = (table: string) => indexes.some((index) => table !== index && table.startsWith(`${index}_`));
-const tables = named("name NOT LIKE 'sqlite_%'").filter((table) => !isPart(table));
+const tables = listTables("name NOT LIKE 'sqlite_%'").filter((table) => !isPart(table));
 
 test("the plan names every table, and no other", () => {
   expect(Object.keys(DELETION_PLAN).sort()).toEqual(tables.sort());

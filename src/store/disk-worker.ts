@@ -115,7 +115,7 @@ async function usageOf(db: Database.Database, data: string): Promise<DiskUsage> 
     sum(told),
   );
   for (const { user_id, project_id, bytes } of told) charge({ user_id, project_id }, bytes);
-  const kept = (name: string, table: string, owner: string, project: string) => {
+  const addTable = (name: string, table: string, owner: string, project: string) => {
     const rows = db
       .prepare<[], { user_id: string | null; project_id: string | null; count: number; bytes: number }>(
         `SELECT ${owner} AS user_id, ${project} AS project_id, count(*) AS count, coalesce(sum(size_bytes), 0) AS bytes
@@ -129,10 +129,10 @@ async function usageOf(db: Database.Database, data: string): Promise<DiskUsage> 
     );
     for (const row of rows) charge(row, row.bytes);
   };
-  kept("attachments", "attachments", "user_id", "NULL");
-  kept("documents", "documents", "user_id", "project_id");
-  kept("memory", "memory_entries", "owner_id", "NULL");
-  kept("evals", "evals", "user_id", "NULL");
+  addTable("attachments", "attachments", "user_id", "NULL");
+  addTable("documents", "documents", "user_id", "project_id");
+  addTable("memory", "memory_entries", "owner_id", "NULL");
+  addTable("evals", "evals", "user_id", "NULL");
 
   const work = await sizesIn(join(data, "workspaces"));
   kind("files of runs and chats", work.size, total(work));

@@ -57,7 +57,7 @@ function contentOf(db: Database.Database): unknown {
   return { tables, rows, applied: db.prepare("SELECT name FROM migrations ORDER BY name").pluck().all() };
 }
 
-function upgraded(path: string): unknown {
+function upgrade(path: string): unknown {
   const db = new Database(path);
   try {
     migrate(db, null);
@@ -69,7 +69,7 @@ function upgraded(path: string): unknown {
   }
 }
 
-const whole = upgraded(oldDatabase("whole.db"));
+const whole = upgrade(oldDatabase("whole.db"));
 
 test("what is upgraded without an interruption holds what was there", () => {
   for (const words of ["Look at the words of old", "A comment of old", "as it was"])
@@ -82,5 +82,5 @@ test.each(MIGRATIONS.slice(1).map(({ name }) => name))("killed at %s", async (na
   const left = new Database(path);
   expect(left.prepare("SELECT name FROM migrations").pluck().all()).toEqual(["0001-schema"]);
   left.close();
-  expect(upgraded(path)).toEqual(whole);
+  expect(upgrade(path)).toEqual(whole);
 });

@@ -50,14 +50,14 @@ export async function sizeOfFolder(parent: string, name: string): Promise<Folder
 
 /**
  * @param command line of a measure worker.
- * @returns a function that measures folders of `parent`. `found` gets each in turn, with null for a missing one.
+ * @returns a function that measures folders of `parent`. `onFound` gets each in turn, with null for a missing one.
  *   Rejects when the process fails, is too slow, or is aborted.
  */
 export const createMeasuring =
   (command: readonly string[], parent: string) =>
   (
     names: readonly string[],
-    found: (name: string, size: FolderSize | null) => void,
+    onFound: (name: string, size: FolderSize | null) => void,
     signal?: AbortSignal | undefined,
   ): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -70,7 +70,7 @@ export const createMeasuring =
         env: {},
         ipc(answer: FolderSize | { name: string; gone: true }) {
           left--;
-          found(answer.name, "gone" in answer ? null : answer);
+          onFound(answer.name, "gone" in answer ? null : answer);
         },
         onExit(_, code, killedBy) {
           clearTimeout(late);

@@ -7,7 +7,7 @@ import { join, posix } from "node:path";
 import type { Pack } from "tar-stream";
 import { codeOf } from "../core/errors.ts";
 import { FileError, type Folder, modifiedMs, type OpenFile, openFolder } from "../working-copy/folder.ts";
-import { joined, walkBeneath } from "../working-copy/walk.ts";
+import { joinPath, walkBeneath } from "../working-copy/walk.ts";
 
 export interface Packed {
   files: number;
@@ -51,14 +51,14 @@ export function isLinkOfBackup(name: string, target: string): boolean {
 export async function packTree(archive: Pack, data: string, part: string, what: (added: Packed) => void) {
   using top = openPart(data, part);
   if (!top) return;
-  const placed = (path: string) => (path === "" ? part : joined(part, path));
+  const toArchiveName = (path: string) => (path === "" ? part : joinPath(part, path));
   const addFolder = (path: string, folder: Folder) => {
     const mode = folder.stat("").mode & 0o777;
-    archive.entry({ name: `${placed(path)}/`, type: "directory", mode });
+    archive.entry({ name: `${toArchiveName(path)}/`, type: "directory", mode });
     return true;
   };
   const passOver = (path: string, error: unknown) => {
-    const name = placed(path);
+    const name = toArchiveName(path);
     const code = codeOf(error) ?? "";
     if (NOT_THERE.test(code)) return;
     if (!CLOSED_BY_AGENT.test(code) || !WORKING_COPY.test(`${name}/.`)) throw withPath(error, name);
@@ -68,10 +68,10 @@ export async function packTree(archive: Pack, data: string, part: string, what: 
   const walked = walkBeneath(top, { leaveOut: "nothing", enter: addFolder, onUnreadable: passOver });
   for await (const { folder, path, entries } of walked)
     for (const { name, kind } of entries) {
-      const at = joined(path, name);
+      const at = joinPath(path, name);
       try {
-        if (kind === "file") what(await packFile(archive, folder, name, placed(at)));
-        else if (kind === "link") what(packLink(archive, folder, name, placed(at)));
+        if (kind === "file") what(await packFile(archive, folder, name, toArchiveName(at)));
+        else if (kind === "link") what(packLink(archive, folder, name, toArchiveName(at)));
       } catch (error) {
         passOver(at, error);
       }

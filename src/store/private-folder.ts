@@ -8,7 +8,7 @@
  */
 import { join } from "node:path";
 import { type Folder, openFolder } from "../working-copy/folder.ts";
-import { joined } from "../working-copy/walk.ts";
+import { joinPath } from "../working-copy/walk.ts";
 
 /** Parts whose entries are folders that containers can write; nothing below those is changed. */
 const SHALLOW = new Set(["projects", "workspaces", "mcp"]);
@@ -44,7 +44,7 @@ function exposedIn(top: Folder): string[] {
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     const above = path;
     look(top, above, (name, { kind, mode }) => {
-      const below = joined(above, name);
+      const below = joinPath(above, name);
       if (mode & OTHERS) found.push(below);
       if (kind === "folder" && !SHALLOW.has(above)) waiting.push(below);
     });

@@ -38,7 +38,7 @@ export function createProjectAccess(store: Store, clock: Clock) {
   const access = store.rows(projectAccess);
   const members = store.rows(projectMembers);
   let kept: Known | undefined;
-  function known(): Known {
+  function loadKnown(): Known {
     if (kept) return kept;
     const read = {
       closed: new Map(access.list([]).map((row) => [row.project_id, row.access])),
@@ -58,7 +58,7 @@ export function createProjectAccess(store: Store, clock: Clock) {
     store.statement("SELECT 1 FROM users WHERE id = ? AND role = 'admin' AND active = 1").get(user) !== undefined;
   const roles: ProjectRoles = {
     roleOf(me, project, own) {
-      const { closed, roles: all } = known();
+      const { closed, roles: all } = loadKnown();
       const role = me === null ? undefined : all.get(keyOf(project, me));
       if (!closed.has(project)) return role === undefined ? OPEN_ROLE : higher(role, OPEN_ROLE);
       if (own !== project) return role ?? null;
@@ -78,14 +78,14 @@ export function createProjectAccess(store: Store, clock: Clock) {
       roleOf: (me, asked) => roles.roleOf(me, asked, project ?? undefined),
     }),
     /** Whether every project is open to all accounts, so that nothing is hidden. */
-    isAllOpen: (): boolean => known().closed.size === 0,
+    isAllOpen: (): boolean => loadKnown().closed.size === 0,
     /** The project of a run or a session; null when it is in none, or gone. */
     ofWork: (id: string): string | null =>
       store
         .statement<string | null>(`SELECT project_id FROM ${isId("run", id) ? "runs" : "sessions"} WHERE id = ?`)
         .pluck()
         .get(id) ?? null,
-    openTo: (project: string): OpenTo => known().closed.get(project) ?? "everyone",
+    openTo: (project: string): OpenTo => loadKnown().closed.get(project) ?? "everyone",
     /** Sets who has access. Joins the transaction around it. */
     open(project: string, to: OpenTo): void {
       change(() => {

@@ -16,7 +16,7 @@ export interface Reader<Row> {
   /** @param rest the SQL after `SELECT … FROM table`, with `?` for the values. */
   all(rest: string, ...values: Value[]): Row[];
   /** Like `all`, but `FROM first CROSS JOIN table`: `first` is read first, and the rows come in its order. */
-  joined(first: string, rest: string, ...values: Value[]): Row[];
+  join(first: string, rest: string, ...values: Value[]): Row[];
 }
 
 /** @param names the columns to read, by the table's own names. */
@@ -44,7 +44,7 @@ export function createReader<T extends SQLiteTable, K extends keyof T["$inferSel
   };
   return {
     all: (rest, ...values) => read(`${made().select}${made().from} ${rest}`, values),
-    joined: (first, rest, ...values) => read(`${made().select}${first} CROSS JOIN ${made().from} ${rest}`, values),
+    join: (first, rest, ...values) => read(`${made().select}${first} CROSS JOIN ${made().from} ${rest}`, values),
   };
 }
 

@@ -47,7 +47,7 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T) 
    * Column names and stored values of the given members. Members that are not columns are skipped: an object may hold
    * more than its row.
    */
-  function given(values: object): [column: string, value: unknown][] {
+  function toPairs(values: object): [column: string, value: unknown][] {
     const pairs: [string, unknown][] = [];
     for (const [key, value] of Object.entries(values))
       if (value !== undefined && Object.hasOwn(columns, key)) pairs.push([columns[key]!.name, encode(key, value)]);
@@ -67,7 +67,7 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T) 
       // Ignoring an unknown column would select more rows than intended.
       const odd = Object.keys(where).find((key) => !Object.hasOwn(columns, key));
       if (odd !== undefined) throw new Error(`${name} has no column ${odd}`);
-      for (const [column, value] of given(where)) {
+      for (const [column, value] of toPairs(where)) {
         texts.push(`${name}."${column}" ${value === null ? "IS NULL" : "= ?"}`);
         if (value !== null) values.push(value);
       }
@@ -80,8 +80,8 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T) 
     if (where[0] === "") throw new Error(`no condition says which rows of ${name} are meant`);
     return where;
   }
-  const inserted = (row: T["$inferInsert"]) => {
-    const entries = given(row);
+  const buildInsert = (row: T["$inferInsert"]) => {
+    const entries = toPairs(row);
     const places = entries.map(() => "?").join(", ");
     const text = `INSERT INTO ${name} (${entries.map(([column]) => `"${column}"`).join(", ")}) VALUES (${places})`;
     return { text, entries, values: entries.map(([, value]) => value) };
@@ -113,24 +113,24 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T) 
       return statement<{ rows: number }>(`SELECT count(*) AS rows FROM ${name}${text}`).get(...values)!.rows;
     },
     insert(row: T["$inferInsert"]): void {
-      const { text, values } = inserted(row);
+      const { text, values } = buildInsert(row);
       statement(text).run(...values);
     },
     /** Inserts the row. @returns the row as it would be read, with empty columns and defaults filled in. */
     add(row: T["$inferInsert"]): T["$inferSelect"] {
-      const { text, values } = inserted(row);
+      const { text, values } = buildInsert(row);
       const added = statement<Record<string, unknown>>(`${text} RETURNING ${selected}`).get(...values);
       if (!added) throw new Error(`nothing was inserted into ${name}`);
       return decode(added);
     },
     /** Inserts the row unless there is one with the same key. @returns whether it was inserted. */
     insertIfNew(row: T["$inferInsert"]): boolean {
-      const { text, values } = inserted(row);
+      const { text, values } = buildInsert(row);
       return statement(`${text} ON CONFLICT DO NOTHING`).run(...values).changes > 0;
     },
     /** Inserts the row, or updates the row that has the same values in the key columns. */
     put(row: T["$inferInsert"], key: readonly (keyof T["$inferSelect"] & string)[]): void {
-      const { text, entries, values } = inserted(row);
+      const { text, entries, values } = buildInsert(row);
       const keys = key.map((one) => columns[one]!.name);
       const set = entries.flatMap(([column]) => (keys.includes(column) ? [] : [`"${column}" = excluded."${column}"`]));
       const conflict = `ON CONFLICT (${keys.join(", ")}) DO ${set.length > 0 ? `UPDATE SET ${set.join(", ")}` : "NOTHING"}`;
@@ -141,7 +141,7 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T) 
      * changed.
      */
     update(change: Values<T>, ...where: Where<T>[]): number {
-      const entries = given(change);
+      const entries = toPairs(change);
       if (entries.length === 0) return 0;
       const [text, values] = someOf(where);
       const set = entries.map(([column]) => `"${column}" = ?`).join(", ");

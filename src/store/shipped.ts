@@ -16,7 +16,7 @@ const FACT = "shipped_files";
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Parses a fact that this program wrote. If it is not JSON, a page of the database was overwritten. */
-function parsed(value: string): Record<string, string> {
+function parseFacts(value: string): Record<string, string> {
   try {
     return ownJson<Record<string, string>>(value);
   } catch (cause) {
@@ -32,7 +32,7 @@ export function installShipped(store: Store, folder: TextFolder, files: ShippedF
   const rows = store.rows(facts);
   const row = rows.find({ name: FACT });
   /** Path → digest of the version last shipped there. */
-  const known = new Map(Object.entries(row ? parsed(row.value) : {}));
+  const known = new Map(Object.entries(row ? parseFacts(row.value) : {}));
   const written: string[] = [];
   for (const [path, text] of Object.entries(files)) {
     const wasCutOff = row === undefined && isCutOff(folder.read(path), text);

@@ -58,7 +58,7 @@ export function createSoonQueue({ insert, commit, mayCommit }: SoonQueueDeps) {
       for (const piece of piecesOf(draft)) {
         const next = { definition, draft: piece, size: sizeOf(piece), left: 0 };
         const last = soon.at(-1);
-        if (!last || !joined(last, next)) soon.push(next);
+        if (!last || !tryAppend(last, next)) soon.push(next);
       }
       schedule();
     },
@@ -111,7 +111,7 @@ function* piecesOf(draft: EventDraft): Generator<EventDraft> {
  * begins a new event. A call's output is different: it is stored elsewhere and may come faster than anybody reads, so
  * what does not fit is left out and counted.
  */
-function joined(last: Queued, next: Queued): boolean {
+function tryAppend(last: Queued, next: Queued): boolean {
   const [before, after] = [textOf(last.draft), textOf(next.draft)];
   if (last.definition !== next.definition || before === undefined || after === undefined) return false;
   const { session_id, data } = last.draft;

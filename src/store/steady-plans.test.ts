@@ -6,15 +6,15 @@ let sqlite: Database.Database;
 let plain: Database.Database;
 
 beforeAll(() => {
-  const made = (): Database.Database => {
+  const createDatabase = (): Database.Database => {
     const db = new Database(":memory:");
     const columns = Array.from({ length: 40 }, (_, n) => `c${n} TEXT`).join(", ");
     db.exec(`CREATE TABLE t (id INTEGER PRIMARY KEY, kind TEXT, place INTEGER, ${columns});
       CREATE UNIQUE INDEX t_kind ON t (kind, place); INSERT INTO t (id, kind, place) VALUES (1, 'a', 1), (2, 'b', 1)`);
     return db;
   };
-  plain = made();
-  sqlite = withSteadyPlans(made());
+  plain = createDatabase();
+  sqlite = withSteadyPlans(createDatabase());
 });
 afterAll(() => {
   sqlite.close();

@@ -165,7 +165,7 @@ function createStore(
     return result;
   };
 
-  function nested<T>(change: (tx: WriteTx) => T): T {
+  function runNested<T>(change: (tx: WriteTx) => T): T {
     const [eventsBefore, effectsBefore] = [written.length, effects.length];
     savepoint.run();
     depth++;
@@ -194,7 +194,7 @@ function createStore(
       authority?.assertHolds();
       soon.insertAll();
       const result = runNow(change);
-      authority?.changed();
+      authority?.onChange();
       commit.run();
       soon.settle(true);
       return result;
@@ -225,7 +225,7 @@ function createStore(
         onEffectError(error);
       }
   }
-  function unsynced<T>(change: (tx: WriteTx) => T): T {
+  function runUnsynced<T>(change: (tx: WriteTx) => T): T {
     sqlite.pragma("synchronous = NORMAL");
     try {
       return outermost(change);
@@ -236,13 +236,13 @@ function createStore(
   const writeBy =
     (commit: typeof outermost) =>
     <T>(change: (tx: WriteTx) => T): T => {
-      if (depth > 0) return nested(change);
+      if (depth > 0) return runNested(change);
       const result = commit(change);
       // Receivers and effects act in their own right, not for the caller of the change.
       authorities.run(undefined, deliver);
       return result;
     };
-  const [write, note] = [writeBy(outermost), writeBy(unsynced)];
+  const [write, note] = [writeBy(outermost), writeBy(runUnsynced)];
   const soon = createSoonQueue({
     insert,
     // Text chunks may be lost in a power failure but not when the process dies, so they alone cause no fsync.

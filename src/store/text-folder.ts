@@ -254,7 +254,7 @@ export function createTextFolder(root: string) {
       settling.add(one);
     },
     /** Resolves when all texts written so far are in their files on disk. @throws what prevented a write. */
-    written: settling.done,
+    written: settling.waitUntilDone,
     /** Resolves when a file written with `synced: false` is on disk, or was removed. */
     sync: (path: string): Promise<void> => syncFile(join(root, path)),
     /** Removes a file, or a folder with its content; no link in it is followed. @returns false when there was none. */
@@ -315,8 +315,8 @@ function readFile(
     const stamp = [before.dev, before.ino, before.size, before.mtimeNs, before.ctimeNs].join(":");
     if (known?.stamp === stamp) return known;
     const modifiedAt = Number(before.mtimeMs);
-    const failed = (problem: string): Cached => ({ stamp, file: { path, text: "", problem, modifiedAt } });
-    if (before.size > BigInt(TEXT_FILE_BYTES)) return failed(`The file is larger than ${TEXT_FILE_BYTES} bytes.`);
+    const createFaulty = (problem: string): Cached => ({ stamp, file: { path, text: "", problem, modifiedAt } });
+    if (before.size > BigInt(TEXT_FILE_BYTES)) return createFaulty(`The file is larger than ${TEXT_FILE_BYTES} bytes.`);
     handle = openSync(real, "r");
     try {
       const bytes = Buffer.alloc(Math.min(fstatSync(handle).size, TEXT_FILE_BYTES));
@@ -324,7 +324,7 @@ function readFile(
       for (let got = -1; got !== 0 && size < bytes.length; size += got)
         got = readSync(handle, bytes, size, bytes.length - size, null);
       const text = decodeText(bytes.subarray(0, size));
-      if (text === undefined) return failed(NOT_TEXT);
+      if (text === undefined) return createFaulty(NOT_TEXT);
       return { stamp, file: { path, text, problem: undefined, modifiedAt } };
     } finally {
       closeSync(handle);

@@ -29,7 +29,7 @@ test("a whole one passes; one that is cut, changed, or holds another database do
   const expected = { database, name: "skep.db", files };
   await verifyBackup(file, "backup.json", expected);
 
-  const refused = async (name: string, bytes: Uint8Array, changed = expected) => {
+  const tryVerify = async (name: string, bytes: Uint8Array, changed = expected) => {
     writeFileSync(at(name), bytes);
     return verifyBackup(at(name), "backup.json", changed).then(
       () => "passed",
@@ -37,13 +37,13 @@ test("a whole one passes; one that is cut, changed, or holds another database do
     );
   };
   const whole = readFileSync(file);
-  expect(await refused("cut", whole.subarray(0, whole.length - 100))).toStartWith("backup_damaged");
-  expect(await refused("more", whole, { ...expected, files: files + 1 })).toContain(`instead of ${files + 1}`);
+  expect(await tryVerify("cut", whole.subarray(0, whole.length - 100))).toStartWith("backup_damaged");
+  expect(await tryVerify("more", whole, { ...expected, files: files + 1 })).toContain(`instead of ${files + 1}`);
   const other = Buffer.from(packed);
   other[begin + size - 1] = 1 ^ (other[begin + size - 1] ?? 0);
-  expect(await refused("other", gzipSync(other))).toContain("its database is another");
+  expect(await tryVerify("other", gzipSync(other))).toContain("its database is another");
   const broken = at("broken.db");
   copyFileSync(database, broken);
   writeSync(openSync(broken, "r+"), Buffer.alloc(2_048, 7), 0, 2_048, 4_096);
-  expect(await refused("broken", whole, { ...expected, database: broken })).toContain("backup_damaged");
+  expect(await tryVerify("broken", whole, { ...expected, database: broken })).toContain("backup_damaged");
 });

@@ -16,7 +16,7 @@ interface Expected {
   files: number;
 }
 
-const damaged = (why: string) =>
+const createDamagedProblem = (why: string) =>
   new Problem(
     500,
     "backup_damaged",
@@ -28,16 +28,17 @@ export async function verifyBackup(file: string, label: string, { database, name
   const db = new Database(database, { readonly: true });
   try {
     const [found] = db.prepare<[], string>("PRAGMA integrity_check(1)").pluck().all();
-    if (found !== "ok") throw damaged(`the database has a fault (${found})`);
+    if (found !== "ok") throw createDamagedProblem(`the database has a fault (${found})`);
   } finally {
     db.close();
   }
   const read = await filesIn(file).catch((error: unknown) => {
-    throw damaged(messageOf(error));
+    throw createDamagedProblem(messageOf(error));
   });
-  if (!read.has(label)) throw damaged("it does not say what it is");
-  if (read.size - 1 !== files) throw damaged(`it holds ${read.size - 1} files instead of ${files}`);
-  if (read.get(name) !== (await digestOf(createReadStream(database)))) throw damaged("its database is another");
+  if (!read.has(label)) throw createDamagedProblem("it does not say what it is");
+  if (read.size - 1 !== files) throw createDamagedProblem(`it holds ${read.size - 1} files instead of ${files}`);
+  if (read.get(name) !== (await digestOf(createReadStream(database))))
+    throw createDamagedProblem("its database is another");
 }
 
 async function digestOf(bytes: AsyncIterable<unknown>): Promise<string> {

@@ -165,7 +165,7 @@ const SEEN: Record<Exclude<Kind, "nobody">, readonly string[]> = {
   administrator: [PROJECT, ADAS, CLOSED],
   "local administrator": [PROJECT, ADAS, CLOSED],
 };
-const promised = (policy: Policy, kind: Kind, belonging: Belonging): boolean => {
+const isPromised = (policy: Policy, kind: Kind, belonging: Belonging): boolean => {
   if (kind === "nobody") return false;
   if (belonging.project !== null && !SEEN[kind].includes(belonging.project)) return false;
   const name = (Object.keys(POLICIES) as (keyof typeof POLICIES)[]).find((one) => POLICIES[one] === policy)!;
@@ -273,13 +273,13 @@ const textOf = (row: Record<string, unknown>): string =>
   );
 
 /** The rows that a query with the condition finds. */
-function found(whose: AnyWhose, asker: Asker): string[] {
+function queryRows(whose: AnyWhose, asker: Asker): string[] {
   const [where, ...values] = readable(asker, whose, "x") ?? ["1"];
   const names = Object.keys(rowsOf(whose)[0]!.row);
   const rows = sqlite.prepare(`SELECT ${names.join(", ")} FROM ${whose.table} AS x WHERE ${where}`).all(...values);
   return (rows as Record<string, unknown>[]).map(textOf).sort();
 }
-const allowed = (whose: AnyWhose, asker: Asker): string[] =>
+const listReadable = (whose: AnyWhose, asker: Asker): string[] =>
   rowsOf(whose)
     .filter(({ belongs }) => mayRead(asker, whose, belongs))
     .map(({ row }) => textOf(row))
@@ -307,10 +307,10 @@ test.each(LISTED)("%s: each kind of caller finds the rows that it may read, and 
   const wrong: string[] = [];
   for (const [name, kind, caller] of CALLERS) {
     const wanted = rowsOf(whose)
-      .filter(({ belongs }) => promised(whose.policy, kind, whose.belonging(belongs)))
+      .filter(({ belongs }) => isPromised(whose.policy, kind, whose.belonging(belongs)))
       .map(({ row }) => textOf(row))
       .sort();
-    const answers = { query: found(whose, caller), function: allowed(whose, caller) };
+    const answers = { query: queryRows(whose, caller), function: listReadable(whose, caller) };
     for (const [how, rows] of Object.entries(answers))
       if (rows.join() !== wanted.join())
         wrong.push(`${name}, ${how}: reads ${rows.join()} and should read ${wanted.join()}`);
@@ -319,17 +319,19 @@ test.each(LISTED)("%s: each kind of caller finds the rows that it may read, and 
 });
 
 test("each way to belong to somebody occurs, so that no policy is compared over nothing", () => {
-  const seen = (policy: Policy) =>
+  const listBelongings = (policy: Policy) =>
     new Set(
       LISTED.filter(([, whose]) => whose.policy === policy).flatMap(([, whose]) =>
         rowsOf(whose).map(({ belongs }) => nameOf(whose.belonging(belongs))),
       ),
     );
   for (const policy of [POLICIES.owner, POLICIES.ownerOrNobody])
-    expect([...seen(policy)]).toEqual(expect.arrayContaining(["ada's", "ben's", "administrators'", "nobody's"]));
+    expect([...listBelongings(policy)]).toEqual(
+      expect.arrayContaining(["ada's", "ben's", "administrators'", "nobody's"]),
+    );
   for (const policy of [POLICIES.ownerOrAdmin, POLICIES.ownerOrProject])
-    expect([...seen(policy)]).toEqual(expect.arrayContaining(["ada's", "ben's", "nobody's"]));
-  expect([...seen(POLICIES.ownerOrProject)]).toContain("a project's");
+    expect([...listBelongings(policy)]).toEqual(expect.arrayContaining(["ada's", "ben's", "nobody's"]));
+  expect([...listBelongings(POLICIES.ownerOrProject)]).toContain("a project's");
 });
 
 test("skills, which are files, follow the policy of what belongs to its owner or to everybody", () => {

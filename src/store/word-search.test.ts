@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { termsOf, wordQueries } from "./word-search.ts";
 
 /** Rows 1 to 6,000: `every` is in all of them, `half` in every second, `tenth` and `rare` as their names say. */
-function filled() {
+function createIndex() {
   const db = new Database(":memory:");
   db.exec("CREATE VIRTUAL TABLE t USING fts5(text, tokenize = 'porter unicode61')");
   const insert = db.prepare("INSERT INTO t (rowid, text) VALUES (?, ?)");
@@ -23,7 +23,7 @@ const ask = (db: Database, query: string) => {
 };
 
 test("a question begins with its rarest words, and takes in frequent ones only where those find too little", () => {
-  const db = filled();
+  const db = createIndex();
   expect(ask(db, "what is rarely half tenth every")).toEqual([
     { expression: '"rarely" OR "tenth"', ranked: true },
     { expression: '"rarely" OR "tenth" OR "half"', ranked: true },
@@ -33,7 +33,7 @@ test("a question begins with its rarest words, and takes in frequent ones only w
 });
 
 test("a word that is in nearly every row is not ranked, and one that is in none asks nothing", () => {
-  const db = filled();
+  const db = createIndex();
   expect(ask(db, "every")).toEqual([{ expression: '"every"', ranked: false }]);
   expect(ask(db, "zebra")).toEqual([]);
   expect(ask(db, '" - * NEAR(')).toEqual([]);

@@ -81,11 +81,11 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
   let lastNumber = 0;
   let nextComment = 100;
   const waiting = new Set<() => void>();
-  const changed = () => {
+  const notify = () => {
     for (const look of [...waiting]) look();
   };
 
-  const allowed = (authorization: string | null): boolean => {
+  const isAllowed = (authorization: string | null): boolean => {
     if (authorization === null) return false;
     const [scheme = "", value = ""] = authorization.split(" ");
     if (scheme.toLowerCase() === "basic") return tokens.has(atob(value).split(":")[1] ?? "");
@@ -142,7 +142,7 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
   const say = (number: number, user: string, body: string): FakeComment => {
     const one = { id: nextComment++, user, body };
     comments.set(number, [...(comments.get(number) ?? []), one]);
-    changed();
+    notify();
     return one;
   };
 
@@ -161,7 +161,7 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
       const found = [...comments.values()].flat().find((one) => one.id === Number(more));
       if (found && method === "PATCH") {
         found.body = body["body"] ?? "";
-        changed();
+        notify();
       }
       return found && commentOf(found);
     }
@@ -217,7 +217,7 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
       merged: false,
       mergeCommit: null,
     });
-    changed();
+    notify();
     return number;
   }
   const newToken = (): string => {
@@ -253,12 +253,12 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
       const url = new URL(request.url);
       const authorization = request.headers.get("authorization");
       calls.push({ method: request.method, path: url.pathname, authorization });
-      changed();
+      notify();
       const failure = failures.shift();
       if (failure !== undefined) return Response.json({ message: "asked to fail" }, { status: failure });
-      if (!allowed(authorization))
+      if (!isAllowed(authorization))
         return new Response("{}", { status: 401, headers: { "WWW-Authenticate": 'Basic realm="fake"' } });
-      if (url.pathname.startsWith(`/${repository}.git/`)) return gitBackend(root, request, url).finally(changed);
+      if (url.pathname.startsWith(`/${repository}.git/`)) return gitBackend(root, request, url).finally(notify);
       const path = url.pathname.replace(/^\/api\/v1/, "");
       if (
         /^\/repos\/.*\/pulls\/\d+(\.diff)?$/.test(path) &&
@@ -344,7 +344,7 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
 }
 
 /** The headers of a webhook with this body. */
-export function signed(
+export function signWebhook(
   kind: "github" | "gitea",
   event: string,
   body: string,

@@ -16,7 +16,7 @@ afterAll(() => server.remove());
 
 const call = <T = Record<string, unknown>>(method: string, path: string, body?: unknown, headers = {}) =>
   server.request<T>(method, path, { body, headers });
-const made = async (path: string, body: unknown): Promise<{ id: string }> => {
+const create = async (path: string, body: unknown): Promise<{ id: string }> => {
   const answer = await call<{ id: string }>("POST", path, body);
   expect({ path, status: answer.status, body: answer.body }).toMatchObject({ status: 201 });
   return answer.body;
@@ -56,7 +56,7 @@ test("the OpenAPI document is the same before and after the operations were used
 
 describe("what is made", () => {
   test("is found at its Location, under an id of its kind", async () => {
-    const project = await made("/v1/projects", { name: "places" });
+    const project = await create("/v1/projects", { name: "places" });
     const creations: [path: string, body: object, kind?: Parameters<typeof isId>[0]][] = [
       ["/v1/projects", { name: "located" }, "project"],
       [`/v1/projects/${project.id}/tasks`, { title: "One" }, "task"],
@@ -89,14 +89,14 @@ describe("what is made", () => {
   });
 
   test("loses its description when null is sent, which then reads as when none was given", async () => {
-    const project = await made("/v1/projects", { name: "cleared", description: "d" });
-    const task = await made(`/v1/projects/${project.id}/tasks`, { title: "t", description: "d" });
-    const secret = await made("/v1/secrets", { name: "CLEARED", value: "a-value-for-it", description: "d" });
+    const project = await create("/v1/projects", { name: "cleared", description: "d" });
+    const task = await create(`/v1/projects/${project.id}/tasks`, { title: "t", description: "d" });
+    const secret = await create("/v1/secrets", { name: "CLEARED", value: "a-value-for-it", description: "d" });
     const tools = { id: "cleared", transport: "http", url: "https://docs.example.com/mcp", enabled: false };
-    await made("/v1/mcp", { ...tools, description: "d" });
-    await made("/v1/agents", { id: "cleared", name: "C", prompt: "You are.", description: "d" });
+    await create("/v1/mcp", { ...tools, description: "d" });
+    await create("/v1/agents", { id: "cleared", name: "C", prompt: "You are.", description: "d" });
     const steps = [{ id: "a", agent: "scribe", input: "x" }];
-    await made("/v1/pipelines", { id: "cleared", name: "C", description: "d", steps });
+    await create("/v1/pipelines", { id: "cleared", name: "C", description: "d", steps });
     const paths: [string, unknown][] = [
       [`/v1/projects/${project.id}`, ""],
       [`/v1/projects/${project.id}/tasks/${task.id}`, ""],
@@ -118,7 +118,7 @@ describe("what is made", () => {
 
 describe("a cursor", () => {
   test("of another list is refused with 422 by every list, of none with 400", async () => {
-    for (const name of ["CURSOR_A", "CURSOR_B"]) await made("/v1/secrets", { name, value: "a-value-for-it" });
+    for (const name of ["CURSOR_A", "CURSOR_B"]) await create("/v1/secrets", { name, value: "a-value-for-it" });
     const { next_cursor } = (await call<{ next_cursor: string }>("GET", "/v1/secrets?limit=1")).body;
     expect(next_cursor).toBeString();
     const { paths } = await document();
@@ -137,9 +137,9 @@ describe("a cursor", () => {
   });
 
   test("of the same list of another object is refused as another list's", async () => {
-    const ids = await Promise.all(["left", "right"].map((name) => made("/v1/projects", { name })));
+    const ids = await Promise.all(["left", "right"].map((name) => create("/v1/projects", { name })));
     const [left, right] = ids.map(({ id }) => `/v1/projects/${id}/tasks`) as [string, string];
-    for (const title of ["a", "b"]) await made(left, { title });
+    for (const title of ["a", "b"]) await create(left, { title });
     const { next_cursor } = (await call<{ next_cursor: string }>("GET", `${left}?limit=1`)).body;
     expect((await call("GET", `${left}?cursor=${next_cursor}`)).body).toMatchObject({ items: [{ title: "b" }] });
     expect((await call("GET", `${right}?cursor=${next_cursor}`)).status).toBe(422);
@@ -163,9 +163,9 @@ describe("answers", () => {
   });
 
   test("list secrets newest first, page by page", async () => {
-    const { id } = await made("/v1/agents", { id: "newest", name: "N", prompt: "You are." });
+    const { id } = await create("/v1/agents", { id: "newest", name: "N", prompt: "You are." });
     for (const name of ["NEW_B", "NEW_A", "NEW_C"]) {
-      await made("/v1/secrets", { name, value: "a-value-for-it" });
+      await create("/v1/secrets", { name, value: "a-value-for-it" });
       await call("POST", `/v1/secrets/${name}/grant/${id}`);
     }
     for (const path of ["/v1/secrets", `/v1/secrets/agents/${id}`]) {
@@ -195,8 +195,12 @@ describe("answers", () => {
 
 describe("what is sent", () => {
   test("to an approval twice under one Idempotency-Key is answered twice and counts once", async () => {
-    await made("/v1/pipelines", { id: "asked", name: "A", steps: [{ id: "ask", approval: { message: "Continue?" } }] });
-    const run = await made("/v1/runs", { pipeline_id: "asked", task_description: "Ask" });
+    await create("/v1/pipelines", {
+      id: "asked",
+      name: "A",
+      steps: [{ id: "ask", approval: { message: "Continue?" } }],
+    });
+    const run = await create("/v1/runs", { pipeline_id: "asked", task_description: "Ask" });
     for (let waits = false; !waits; ) {
       const { items } = (await call<{ items: unknown[] }>("GET", "/v1/approvals?state=waiting")).body;
       waits = items.length > 0;
@@ -209,7 +213,7 @@ describe("what is sent", () => {
   });
 
   test("as an image that is not an image's name is refused, wherever one is taken", async () => {
-    const agent = await made("/v1/agents", { id: "imaged", name: "I", prompt: "You are." });
+    const agent = await create("/v1/agents", { id: "imaged", name: "I", prompt: "You are." });
     for (const image of ["not an image!", "a/../b", "--privileged", "UPPER/case"]) {
       const settings = await call("PUT", "/v1/settings", { sandbox: { image } });
       expect({ image, status: settings.status, body: settings.body }).toMatchObject({

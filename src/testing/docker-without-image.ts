@@ -26,7 +26,7 @@ export async function engineWithoutImage(
   const open = new Set<Socket>();
   const requests: string[] = [];
   /** Renames the image in the request line. A request begins with a chunk of its own; bodies are not changed. */
-  const renamed = (chunk: Buffer): Buffer => {
+  const renameImage = (chunk: Buffer): Buffer => {
     const text = chunk.toString("latin1");
     const [line] = REQUEST.exec(text) ?? [];
     if (line === undefined) return chunk;
@@ -44,7 +44,7 @@ export async function engineWithoutImage(
       socket.on("close", () => open.delete(socket));
     }
     near.on("data", (chunk: Buffer) => {
-      if (!far.write(renamed(chunk))) near.pause();
+      if (!far.write(renameImage(chunk))) near.pause();
     });
     far.on("drain", () => near.resume());
     near.on("end", () => far.end());

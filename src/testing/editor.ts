@@ -14,7 +14,7 @@ export interface TestEditor {
   /** The updates for that session, in order. */
   updates(sessionId: string): SessionUpdate[];
   /** The session's text of one kind, joined. */
-  said(sessionId: string, kind?: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk"): string;
+  readText(sessionId: string, kind?: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk"): string;
   /** Resolves when the session's updates fulfill the condition. */
   until(sessionId: string, is: (updates: SessionUpdate[]) => boolean): Promise<void>;
   /** Writes to the agent's standard input, outside of the protocol. */
@@ -63,7 +63,7 @@ export async function openEditor({ args, env = {}, onPermission }: EditorOptions
   return {
     agent: connection.agent,
     updates: of,
-    said: (id, kind = "agent_message_chunk") =>
+    readText: (id, kind = "agent_message_chunk") =>
       of(id)
         .map((one) => (one.sessionUpdate === kind && one.content.type === "text" ? one.content.text : ""))
         .join(""),

@@ -94,7 +94,7 @@ export async function openRig({ pipelines, script, agents = {}, env = {}, ...opt
     create: (pipeline_id: string, task_description = "do it", more: Partial<RunCreate> = {}) =>
       house.services.runs.create({ pipeline_id, task_description, ...more }, LOCAL_ADMIN),
     /** Waits until the run has ended. @returns the run. */
-    async ended(runId: string) {
+    async waitForEnd(runId: string) {
       await event(({ kind, run_id }) => run_id === runId && RUN_ENDS.some((end) => end.kind === kind));
       return house.services.runs.views.one(runId, LOCAL_ADMIN);
     },
@@ -109,7 +109,7 @@ export async function openRig({ pipelines, script, agents = {}, env = {}, ...opt
   };
 }
 
-/** Rigs of a test file: `started` opens and starts one, `close` removes all. */
+/** Rigs of a test file: `startRig` opens and starts one, `close` removes all. */
 export function createRigs() {
   const rigs: Rig[] = [];
   const open = async (options: RigOptions): Promise<Rig> => {
@@ -119,7 +119,7 @@ export function createRigs() {
   };
   return {
     open,
-    async started(options: RigOptions): Promise<Rig> {
+    async startRig(options: RigOptions): Promise<Rig> {
       const rig = await open(options);
       await rig.start();
       return rig;

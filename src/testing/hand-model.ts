@@ -72,8 +72,8 @@ export function createHandModel(info: Partial<ModelInfo> = {}, costUsd: number |
             resolve(replyOf(request.model, parts, "tool_calls"));
           },
         };
-        const aborted = () => resolve(replyOf(request.model, said ? [{ type: "text", text: said }] : [], "aborted"));
-        request.signal.addEventListener("abort", aborted, { once: true });
+        const onAbort = () => resolve(replyOf(request.model, said ? [{ type: "text", text: said }] : [], "aborted"));
+        request.signal.addEventListener("abort", onAbort, { once: true });
         calls.push(call);
         offer(call);
       }),

@@ -112,7 +112,7 @@ function createMachine(name: string, slots: number) {
       if (boots !== state.boots) throw unavailable("sandbox_lost", "It is gone.");
       return undefined as never;
     };
-    const gone = async (): Promise<void> => {
+    const release = async (): Promise<void> => {
       answer();
       state.has.delete(executionId);
     };
@@ -126,9 +126,9 @@ function createMachine(name: string, slots: number) {
       openRoute: here,
       connect: here,
       thaw: here,
-      freeze: gone,
+      freeze: release,
       isAlive: alive,
-      stop: gone,
+      stop: release,
     };
   };
   const host: Host = {
@@ -202,7 +202,7 @@ export async function simulateDay(plan: DayPlan): Promise<Day> {
       );
       if (before !== undefined) day[machine.host.name === before ? "near" : "further"] += 1;
       let isOver = false;
-      const lost = async (): Promise<void> => {
+      const onLost = async (): Promise<void> => {
         if (isOver) return;
         isOver = true;
         // The next command in the sandbox fails, the sandbox is released, and the step starts again elsewhere.
@@ -212,10 +212,10 @@ export async function simulateDay(plan: DayPlan): Promise<Day> {
         day.again += 1;
         time.after(BACK_OFF, attempt);
       };
-      machine.state.lose.set(id, () => time.after(random() * NOTICE, lost));
+      machine.state.lose.set(id, () => time.after(random() * NOTICE, onLost));
       // From a minute to an hour; most steps are short.
       time.after(MINUTE + 59 * MINUTE * random() ** 4, async () => {
-        // If the machine has failed, `lost` will handle it soon.
+        // If the machine has failed, `onLost` will handle it soon.
         if (isOver || (await commandOf(sandbox)) !== "") return;
         isOver = true;
         await sandbox.stop();

@@ -49,13 +49,13 @@ async function makeImage(layers: number): Promise<ImageBlobs> {
       history: made.map((_, at) => ({ created: "2026-01-01T00:00:00Z", created_by: `layer ${at}` })),
     }),
   );
-  const described = (mediaType: string, data: Buffer) => ({ mediaType, size: data.length, digest: digestOf(data) });
+  const toDescriptor = (mediaType: string, data: Buffer) => ({ mediaType, size: data.length, digest: digestOf(data) });
   const manifest = Buffer.from(
     JSON.stringify({
       schemaVersion: 2,
       mediaType: MANIFEST,
-      config: described("application/vnd.docker.container.image.v1+json", config),
-      layers: made.map(({ packed }) => described("application/vnd.docker.image.rootfs.diff.tar.gzip", packed)),
+      config: toDescriptor("application/vnd.docker.container.image.v1+json", config),
+      layers: made.map(({ packed }) => toDescriptor("application/vnd.docker.image.rootfs.diff.tar.gzip", packed)),
     }),
   );
   const packed = made.map((layer) => layer.packed);

@@ -28,7 +28,7 @@ interface LoopWatch {
   /** The most that the main thread worked before it answered one of our requests since the last call, in ms. */
   longestMs(): number;
   /** Resolves when the current request was answered. Everything asked of the server before that is then included. */
-  settled(): Promise<void>;
+  waitForAnswer(): Promise<void>;
   stop(): void;
 }
 
@@ -80,7 +80,7 @@ export async function watchLoop({ url, pid }: { url: string; pid: number }): Pro
       longest = 0;
       return ms;
     },
-    settled: () => answered.promise,
+    waitForAnswer: () => answered.promise,
     stop() {
       isStopped = true;
       socket.destroy();

@@ -39,7 +39,7 @@ interface WireStream {
 export type Wire = "chat" | "responses" | "anthropic" | "google" | "ollama";
 
 const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
-const named = (value: { type: string }): string => `event: ${value.type}\n${data(value)}`;
+const toFrame = (value: { type: string }): string => `event: ${value.type}\n${data(value)}`;
 const PIECE_CHARACTERS = 7;
 const pieces = (text: string, { pieceCharacters = PIECE_CHARACTERS }: FakeReply): string[] =>
   text.match(new RegExp(`[\\s\\S]{1,${pieceCharacters}}`, "g")) ?? [];
@@ -97,15 +97,15 @@ function responsesThinking(reply: FakeReply): string[] {
   const item = { type: "reasoning", id: "rs_1", encrypted_content: reply.signature ?? null, summary: [] };
   const where = { item_id: "rs_1", output_index: 0, summary_index: 0 };
   return [
-    named({ type: "response.output_item.added", output_index: 0, item } as { type: string }),
-    named({ type: "response.reasoning_summary_part.added", ...where, part: { type: "summary_text", text: "" } } as {
+    toFrame({ type: "response.output_item.added", output_index: 0, item } as { type: string }),
+    toFrame({ type: "response.reasoning_summary_part.added", ...where, part: { type: "summary_text", text: "" } } as {
       type: string;
     }),
     ...pieces(reply.thinking, reply).map((delta) =>
-      named({ type: "response.reasoning_summary_text.delta", ...where, delta } as { type: string }),
+      toFrame({ type: "response.reasoning_summary_text.delta", ...where, delta } as { type: string }),
     ),
-    named({ type: "response.reasoning_summary_part.done", ...where } as { type: string }),
-    named({
+    toFrame({ type: "response.reasoning_summary_part.done", ...where } as { type: string }),
+    toFrame({
       type: "response.output_item.done",
       output_index: 0,
       item: { ...item, summary: [{ type: "summary_text", text: reply.thinking }] },
@@ -114,7 +114,7 @@ function responsesThinking(reply: FakeReply): string[] {
 }
 
 function responses(model: string, reply: FakeReply): WireStream {
-  const event = (type: string, rest: Record<string, unknown>) => named({ type, ...rest });
+  const event = (type: string, rest: Record<string, unknown>) => toFrame({ type, ...rest });
   const response = { id: "resp_1", object: "response", created_at: 1, model, status: "in_progress", output: [] };
   const body = [event("response.created", { response }), ...responsesThinking(reply)];
   if (reply.text) {
@@ -161,7 +161,7 @@ function responses(model: string, reply: FakeReply): WireStream {
 }
 
 function anthropic(model: string, reply: FakeReply): WireStream {
-  const event = (type: string, rest: Record<string, unknown> = {}) => named({ type, ...rest });
+  const event = (type: string, rest: Record<string, unknown> = {}) => toFrame({ type, ...rest });
   const usage = usageOf(reply);
   const counted = {
     input_tokens: usage.input - usage.cacheRead - usage.cacheWriteHour,

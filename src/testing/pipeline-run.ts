@@ -26,7 +26,7 @@ export class PipelineRun {
     run: Partial<RunRow> = {},
     readonly options: PlanOptions = {},
   ) {
-    this.definition = typeof pipeline === "string" ? parsed(pipeline) : pipeline;
+    this.definition = typeof pipeline === "string" ? parse(pipeline) : pipeline;
     const first: RunRow = {
       id: "run_1",
       pipeline_id: this.definition.id,
@@ -137,7 +137,7 @@ export class PipelineRun {
   }
 }
 
-function parsed(text: string): PipelineDefinition {
+function parse(text: string): PipelineDefinition {
   const { definition, problems } = parsePipeline(text);
   if (!definition) throw new Error(problems.map(({ line, message }) => `${line}: ${message}`).join("\n"));
   return definition;

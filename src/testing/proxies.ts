@@ -35,7 +35,7 @@ export function freePort(): number {
 }
 
 /** Starts the proxy and waits until it forwards requests to a server that is already running. */
-async function started(command: string[], home: string, port: number): Promise<RealProxy> {
+async function startProxy(command: string[], home: string, port: number): Promise<RealProxy> {
   const child = Bun.spawn(command, {
     stdout: "ignore",
     stderr: "pipe",
@@ -77,7 +77,7 @@ http {
 }`;
   const path = join(home, "nginx.conf");
   writeFileSync(path, config);
-  return started(["nginx", "-p", home, "-c", path, "-e", "stderr"], home, port);
+  return startProxy(["nginx", "-p", home, "-c", path, "-e", "stderr"], home, port);
 }
 
 /** @param lines lines of the site block. */
@@ -85,5 +85,5 @@ export function startCaddy(folder: string, lines: string, port = freePort()): Pr
   const home = mkdtempSync(join(folder, "caddy-"));
   const path = join(home, "Caddyfile");
   writeFileSync(path, `{\n  admin off\n  auto_https off\n}\nhttp://127.0.0.1:${port} {\n  ${lines}\n}\n`);
-  return started(["caddy", "run", "--config", path, "--adapter", "caddyfile"], home, port);
+  return startProxy(["caddy", "run", "--config", path, "--adapter", "caddyfile"], home, port);
 }

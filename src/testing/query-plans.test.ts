@@ -155,12 +155,12 @@ async function fill(path: string, token: string): Promise<string | undefined> {
     step_id: () => "look",
     execution_id: () => "none",
   };
-  const listed = async () => {
+  const findFirst = async () => {
     const { status, body } = await request("GET", before === "/v1/sessions" ? "/v1/llm-calls" : before, { token });
     const [first] = status === 200 ? (body.items ?? []) : [];
     return before === "/v1/sessions" ? first?.session_id : (first?.id ?? first?.name ?? first?.key);
   };
-  const id = await (known[name!] ?? listed)();
+  const id = await (known[name!] ?? findFirst)();
   return id === undefined ? undefined : fill(`${before}/${encodeURIComponent(id)}${after}`, token);
 }
 

@@ -14,7 +14,7 @@ export interface RawConnection {
   /** The status of the last answer, ignoring 100; 0 if the server closed without one. */
   status(): Promise<number>;
   /** Everything that was received until the server closed. */
-  closed(): Promise<string>;
+  readUntilClose(): Promise<string>;
   readonly isOpen: boolean;
   destroy(): void;
 }
@@ -67,7 +67,7 @@ export async function rawConnection(server: Pick<TestServer, "url">): Promise<Ra
     text: () => text,
     until,
     status: async () => Number(ANSWER.exec(await until(ANSWER))?.[1] ?? 0),
-    closed: () => when(() => !isOpen),
+    readUntilClose: () => when(() => !isOpen),
     get isOpen() {
       return isOpen;
     },

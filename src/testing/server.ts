@@ -87,13 +87,13 @@ export async function startServer({
     const decoder = new TextDecoder();
     for await (const chunk of stream) {
       text += decoder.decode(chunk, { stream: true });
-      arrived();
+      onOutput();
     }
-    arrived();
+    onOutput();
   };
-  let arrived = () => {};
+  let onOutput = () => {};
   const url = await new Promise<string>((done, fail) => {
-    arrived = () => {
+    onOutput = () => {
       const [, found] = /Listening on (http:\/\/\S+)/.exec(text) ?? [];
       if (found) done(found.replace("localhost", "127.0.0.1"));
     };

@@ -22,7 +22,7 @@ export interface TestTerminal {
   /** The exit code, once all of the command's output is on the screen. */
   readonly exited: Promise<number>;
   /** Everything that was sent to the terminal, including control codes. */
-  sent(): string;
+  readOutput(): string;
 }
 
 export function openTerminal(command: string[], { columns, rows = 30, env = {}, cwd }: TerminalOptions): TestTerminal {
@@ -73,7 +73,7 @@ export function openTerminal(command: string[], { columns, rows = 30, env = {}, 
   return {
     text,
     exited,
-    sent: () => sent,
+    readOutput: () => sent,
     type: (keys) => void child.terminal?.write(keys),
     resize(cols, height) {
       screen.resize(cols, height);

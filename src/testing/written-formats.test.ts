@@ -39,7 +39,7 @@ const SHIPPED = Object.keys(SHIPPED_FILES);
 const agents = SHIPPED.flatMap((path) => /^([a-z]+)\/AGENT\.md$/.exec(path)?.[1] ?? []);
 const skills = SHIPPED.flatMap((path) => /^_skills\/(.+)\.md$/.exec(path)?.[1] ?? []);
 const pipelines = SHIPPED.flatMap((path) => /^_pipelines\/(.+)\.yml$/.exec(path)?.[1] ?? []);
-const sorted = (names: readonly string[]): string[] => [...names].sort();
+const sort = (names: readonly string[]): string[] => [...names].sort();
 
 describe("docs/pipelines.md", () => {
   const text = page("pipelines.md");
@@ -53,7 +53,7 @@ describe("docs/pipelines.md", () => {
     const used = new Set(steps.flatMap((step) => Object.keys(step)));
     const known = [AGENT_STEP, FOR_EACH_STEP, APPROVAL_STEP].flatMap(({ properties }) => Object.keys(properties));
     const unshown = new Set(["name", "description", "max_attempts"]);
-    expect(sorted([...new Set(known)].filter((key) => !used.has(key) && !unshown.has(key)))).toEqual([]);
+    expect(sort([...new Set(known)].filter((key) => !used.has(key) && !unshown.has(key)))).toEqual([]);
   });
 
   test.each(examples)("the example %s is valid for the shipped team and skills", (_id, source) => {
@@ -67,12 +67,12 @@ describe("docs/pipelines.md", () => {
     const keys = (schema: { properties: object }) => Object.keys(schema.properties);
     const common = ["id", "name", "description", "needs", "when"];
     const own = (...schemas: { properties: object }[]) =>
-      sorted([...new Set(schemas.flatMap(keys))].filter((key) => !common.includes(key)));
-    expect(sorted(keysUnder(text, "### Pipeline"))).toEqual(sorted(keys(PIPELINE)));
-    expect(sorted(keysUnder(text, "### Every step"))).toEqual(sorted(common));
-    expect(sorted(keysUnder(text, "### A step of an agent"))).toEqual(own(AGENT_STEP, FOR_EACH_STEP));
-    expect(sorted(keysUnder(text, "### A step of a command"))).toEqual(own(COMMAND_STEP));
-    expect(sorted(keysUnder(text, "### A step of a person"))).toEqual(own(APPROVAL_STEP));
+      sort([...new Set(schemas.flatMap(keys))].filter((key) => !common.includes(key)));
+    expect(sort(keysUnder(text, "### Pipeline"))).toEqual(sort(keys(PIPELINE)));
+    expect(sort(keysUnder(text, "### Every step"))).toEqual(sort(common));
+    expect(sort(keysUnder(text, "### A step of an agent"))).toEqual(own(AGENT_STEP, FOR_EACH_STEP));
+    expect(sort(keysUnder(text, "### A step of a command"))).toEqual(own(COMMAND_STEP));
+    expect(sort(keysUnder(text, "### A step of a person"))).toEqual(own(APPROVAL_STEP));
   });
 
   test("every variable of its table exists", () => {
@@ -124,7 +124,7 @@ describe("docs/pipelines.md", () => {
     const rig = await openRig({ pipelines: { "until-it-holds": pipeline }, script, agents: team });
     await rig.start();
     const run = rig.create("until-it-holds");
-    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    expect(await rig.waitForEnd(run.id)).toMatchObject({ status: "succeeded" });
     expect(rig.steps(run.id).map(({ step_id, status }) => `${step_id} ${status}`)).toEqual([
       "build succeeded",
       "review succeeded",
@@ -137,7 +137,7 @@ describe("docs/pipelines.md", () => {
   test("names each shipped pipeline, and no other", () => {
     const [table] = text.split("\n## ");
     const named = [...(table ?? "").matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name!);
-    expect(sorted(named)).toEqual(sorted(pipelines));
+    expect(sort(named)).toEqual(sort(pipelines));
   });
 });
 
@@ -159,7 +159,7 @@ describe("docs/agents.md", () => {
   test("its table has every key of the front matter, with the default in force", () => {
     const identity = ["name", "description", "role", "emoji", "enabled"];
     const known = [...identity, ...Object.keys(AGENT_CONFIG.properties)];
-    expect(sorted(keysUnder(text, "## Front matter"))).toEqual(sorted(known));
+    expect(sort(keysUnder(text, "## Front matter"))).toEqual(sort(known));
     for (const [key, value] of Object.entries(AGENT_DEFAULTS))
       expect([key, rows.get(key)]).toEqual([key, `\`${Array.isArray(value) ? "[]" : value}\``]);
     const { limits, sandbox } = DEFAULT_SETTINGS;
@@ -176,7 +176,7 @@ describe("docs/agents.md", () => {
     expect(keysUnder(text, "## Tools").filter((tool) => !names.includes(tool))).toEqual([]);
     const [table] = text.split("\n## ");
     const team = [...(table ?? "").matchAll(/^\| `([^`]+)` \| [^|]* \| (\w+) \| ([^|]+) \|/gm)];
-    expect(sorted(team.map(([, id]) => id!))).toEqual(sorted(agents));
+    expect(sort(team.map(([, id]) => id!))).toEqual(sort(agents));
     for (const [, id, writes, shell] of team) {
       const tools = parseAgentFile(id!, SHIPPED_FILES[`${id}/AGENT.md`]!).agent.config.tools ?? [];
       expect([id, writes, shell !== "no"]).toEqual([
@@ -196,7 +196,7 @@ describe("docs/skills.md", () => {
     expect(problems).toEqual([]);
     expect(data).toMatchObject({ name: "release", tags: expect.arrayContaining(["release"]) });
     expect(body).toContain("# Releasing");
-    expect(sorted(keysUnder(text, "## What ships"))).toEqual(sorted(skills));
+    expect(sort(keysUnder(text, "## What ships"))).toEqual(sort(skills));
   });
 });
 

@@ -144,10 +144,10 @@ describe("A19, A21: a file that is hostile or broken fails with a reason, and th
   const MIB = 1024 * 1024;
   const w = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
   /** 2.4 kB that unpack to 2 GB: two nested compressions. */
-  const nested = () => pdfOf(deflateSync(deflateSpaces(600), { level: 9 }), ["FlateDecode", "FlateDecode"]);
+  const createNestedPdf = () => pdfOf(deflateSync(deflateSpaces(600), { level: 9 }), ["FlateDecode", "FlateDecode"]);
 
   const cases: [what: string, make: () => Uint8Array | string, why: RegExp][] = [
-    ["a PDF whose page unpacks to 600 MB", nested, /^422 unreadable/],
+    ["a PDF whose page unpacks to 600 MB", createNestedPdf, /^422 unreadable/],
     ["a Word file that unpacks to 400 MB", () => docxOfSpaces(400), /it is a bomb/],
     ["a Word file that says it is small", () => docxOfSpaces(190, 10), /^422 unreadable|^read/],
     [

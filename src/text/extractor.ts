@@ -52,7 +52,7 @@ export function createExtractor(command: readonly string[], limits: ExtractorLim
     async extract({ path, hint = "", signal, section, progress }: ExtractRequest): Promise<ExtractedDocument> {
       if (isClosed) throw stopping();
       signal.throwIfAborted();
-      const child = Bun.spawn(bounded([...command, path, hint], limits), {
+      const child = Bun.spawn(addLimits([...command, path, hint], limits), {
         stdin: "ignore",
         stdout: "pipe",
         stderr: "ignore",
@@ -110,7 +110,7 @@ const stopping = () => unavailable("stopping", "The server stops.");
  * Sets the limits with the shell's `ulimit`, so that the system enforces them even after this process has died. Without
  * a shell, only the timers of `extract` enforce them.
  */
-function bounded(command: readonly string[], { timeoutMs, dataKilobytes }: ExtractorLimits): string[] {
+function addLimits(command: readonly string[], { timeoutMs, dataKilobytes }: ExtractorLimits): string[] {
   if (!existsSync(SHELL)) return [...command];
   const seconds = Math.ceil(timeoutMs / 1_000);
   return [SHELL, "-c", `ulimit -d ${dataKilobytes}; ulimit -t ${seconds}; exec "$@"`, "sh", ...command];

@@ -9,7 +9,7 @@ import { FileError, type FileStat, type Folder } from "./folder.ts";
 import type { GitIndex } from "./index-file.ts";
 import { GITLINK, type HashName, modeOf, type NewEntry } from "./index-format.ts";
 import { isSafeName } from "./safe-name.ts";
-import { joined, type Tracked, type WalkedPart, type WalkOptions, walkBeneath } from "./walk.ts";
+import { joinPath, type Tracked, type WalkedPart, type WalkOptions, walkBeneath } from "./walk.ts";
 
 interface CompareOptions {
   /** The working copy's folder, opened with `latin1` names. */
@@ -116,7 +116,7 @@ async function* changesOf(options: CompareOptions, lists: Omit<Comparison, "chan
       if (changed) yield changed;
     }
   }
-  for (const path of unseen(index, state.seen, start))
+  for (const path of listUnseen(index, state.seen, start))
     if (!state.unreadable.some((folder) => path.startsWith(folder))) lists.gone.push(path);
 }
 
@@ -135,8 +135,9 @@ function candidatesOf({ folder, path: at, entries }: WalkedPart, state: State): 
     }
     const stat = lookAt(folder, name);
     if (stat === "gone") forget(state, row);
-    else if (stat === "not readable") leave(state, joined(at, name), stat, row);
-    else if (row === undefined || !index.looksSame(row, stat)) found.push({ name, path: joined(at, name), row, stat });
+    else if (stat === "not readable") leave(state, joinPath(at, name), stat, row);
+    else if (row === undefined || !index.looksSame(row, stat))
+      found.push({ name, path: joinPath(at, name), row, stat });
   }
   return found;
 }
@@ -272,7 +273,7 @@ async function blobId(data: Buffer, hash: HashName): Promise<string> {
   return hasher.digest("hex");
 }
 
-function* unseen(index: GitIndex, seen: Uint8Array, start: string): Generator<string> {
+function* listUnseen(index: GitIndex, seen: Uint8Array, start: string): Generator<string> {
   const prefix = start === "" ? "" : `${start}/`;
   for (let row = 0; row < seen.length; row++) {
     if (seen[row] === 1 || index.mode(row) === GITLINK) continue;

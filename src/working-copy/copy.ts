@@ -1,7 +1,7 @@
 /** Copies a tree to another folder, both reached through descriptors. Links are copied as links and never followed. */
 import { takeTurns } from "../core/turns.ts";
 import { FileError, type Folder } from "./folder.ts";
-import { joined, walkBeneath } from "./walk.ts";
+import { joinPath, walkBeneath } from "./walk.ts";
 
 interface CopyBounds {
   files: number;
@@ -59,7 +59,7 @@ export async function copyTree(
     for (const { name, kind } of entries) {
       await turn();
       signal?.throwIfAborted();
-      const place = joined(path, name);
+      const place = joinPath(path, name);
       if (beside && (place === REPOSITORY || isThere(to, place))) continue;
       if (kind === "folder") {
         to.makeFolder(place);

@@ -7,13 +7,13 @@ import fc from "fast-check";
 import { expectWork, processorMs } from "../testing/busy-machine.ts";
 import { openFolder } from "./folder.ts";
 import { parseIgnoreRules } from "./ignore-rules.ts";
-import { joined, walkBeneath } from "./walk.ts";
+import { joinPath, walkBeneath } from "./walk.ts";
 
 const base = mkdtempSync(join(tmpdir(), "skep-ignore-"));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 let made = 0;
-async function listed(files: Readonly<Record<string, string>>): Promise<{ ours: string[]; byGit: string[] }> {
+async function listFiles(files: Readonly<Record<string, string>>): Promise<{ ours: string[]; byGit: string[] }> {
   const root = join(base, String(made++));
   mkdirSync(root);
   for (const [path, text] of Object.entries(files)) {
@@ -27,7 +27,7 @@ async function listed(files: Readonly<Record<string, string>>): Promise<{ ours: 
   using top = openFolder(root);
   const ours: string[] = [];
   for await (const part of walkBeneath(top))
-    for (const { name, kind } of part.entries) if (kind !== "folder") ours.push(joined(part.path, name));
+    for (const { name, kind } of part.entries) if (kind !== "folder") ours.push(joinPath(part.path, name));
   rmSync(root, { recursive: true });
   return { ours: ours.sort(), byGit };
 }
@@ -93,7 +93,7 @@ describe("rules", () => {
     const rules = fc.array(piece, { maxLength: 5 }).map((lines) => lines.join("\n"));
     await fc.assert(
       fc.asyncProperty(rules, rules, fc.constantFrom("\n", "\r\n"), async (top, below, end) => {
-        const { ours, byGit } = await listed({
+        const { ours, byGit } = await listFiles({
           ...tree,
           ".gitignore": top.replaceAll("\n", end),
           "d/.gitignore": below,
@@ -105,7 +105,7 @@ describe("rules", () => {
   }, 300_000);
 
   test("a byte order mark before them is not a rule", async () => {
-    const { ours, byGit } = await listed({ ...tree, ".gitignore": "\ufeff*.log\n" });
+    const { ours, byGit } = await listFiles({ ...tree, ".gitignore": "\ufeff*.log\n" });
     expect(ours).toEqual(byGit);
     expect(ours).not.toContain("b.log");
   });

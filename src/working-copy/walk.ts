@@ -52,7 +52,7 @@ interface Waiting {
   leftOut: boolean;
 }
 
-export const joined = (folder: string, name: string): string => (folder === "" ? name : `${folder}/${name}`);
+export const joinPath = (folder: string, name: string): string => (folder === "" ? name : `${folder}/${name}`);
 
 /**
  * Yields everything below `top` in parts. Folders come sorted by name, each before its subfolders; a folder's entries
@@ -75,7 +75,7 @@ export async function* walkBeneath(top: Folder, options: WalkOptions = {}, start
       const entries: Entry[] = [];
       for (const entry of batch) {
         if (entry.name === ".git" && options.leaveOut !== "nothing") continue;
-        const path = joined(next.path, entry.name);
+        const path = joinPath(next.path, entry.name);
         const isFolder = entry.kind === "folder";
         const leftOut = next.leftOut || isLeftOut(scopes, path, isFolder);
         const kept = !leftOut || (isFolder ? options.tracked?.hasFolder(path) : options.tracked?.hasFile(path));

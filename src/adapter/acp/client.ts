@@ -29,7 +29,7 @@ const REASONS: ReadonlySet<string> = new Set([
 const isReason = (value: unknown): value is StopReason => REASONS.has(String(value));
 
 const SHOWN_CHARACTERS = 500;
-const refused = (detail: string) => new Problem(502, "harness_refused", detail.slice(0, SHOWN_CHARACTERS));
+const createProblem = (detail: string) => new Problem(502, "harness_refused", detail.slice(0, SHOWN_CHARACTERS));
 
 /** See `HarnessPort.connect`. */
 export const connectAgent: HarnessPort["connect"] = async (open, handlers, signal) => {
@@ -79,7 +79,9 @@ export const connectAgent: HarnessPort["connect"] = async (open, handlers, signa
       }),
       late,
     ).catch((error) => {
-      throw late.aborted ? refused(`It said nothing for ${LIMITS.harnessStartMs / 1_000} s after its start.`) : error;
+      throw late.aborted
+        ? createProblem(`It said nothing for ${LIMITS.harnessStartMs / 1_000} s after its start.`)
+        : error;
     });
     const can = membersOf(membersOf(greeting)["agentCapabilities"]);
     const resumes = membersOf(can["sessionCapabilities"])["resume"] ?? null;
@@ -92,7 +94,8 @@ export const connectAgent: HarnessPort["connect"] = async (open, handlers, signa
       async begin({ cwd, tools, models }) {
         const answer = await ask(methods.agent.session.new, { cwd, mcpServers: [serverOf(tools)] });
         const id = textIn(answer, "sessionId");
-        if (id === undefined || id === "" || id.length > SHOWN_CHARACTERS) throw refused("It gave its session no id.");
+        if (id === undefined || id === "" || id.length > SHOWN_CHARACTERS)
+          throw createProblem("It gave its session no id.");
         await setModel(id, answer, models);
         return id;
       },
@@ -110,7 +113,7 @@ export const connectAgent: HarnessPort["connect"] = async (open, handlers, signa
       async prompt(sessionId, parts) {
         const answer = await ask(methods.agent.session.prompt, { sessionId, prompt: parts.map(blockOf) });
         const reason = membersOf(answer)["stopReason"];
-        if (!isReason(reason)) throw refused("It ended its turn without saying why.");
+        if (!isReason(reason)) throw createProblem("It ended its turn without saying why.");
         return { reason, usage: usageIn(answer) };
       },
       cancel: (sessionId) => connection.agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => {}),
@@ -118,19 +121,19 @@ export const connectAgent: HarnessPort["connect"] = async (open, handlers, signa
   } catch (error) {
     await close();
     signal.throwIfAborted();
-    throw isProblem(error) ? error : refused(messageOf(error));
+    throw isProblem(error) ? error : createProblem(messageOf(error));
   }
 };
 
 /** Makes the function that sends requests to the program. A refused request and the program's end become Problems. */
 function askOf(connection: ClientConnection, ended: Promise<string>, signal: AbortSignal) {
   const gone = ended.then((why) => {
-    throw refused(why);
+    throw createProblem(why);
   });
   gone.catch(() => {});
   return async (method: string, params: object): Promise<unknown> => {
     const answer = connection.agent.request<unknown, object>(method, params).catch((error) => {
-      throw refused(`${method}: ${messageOf(error)}`);
+      throw createProblem(`${method}: ${messageOf(error)}`);
     });
     answer.catch(() => {});
     return raceSignal(Promise.race([answer, gone]), signal);

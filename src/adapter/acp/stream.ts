@@ -98,7 +98,7 @@ export async function createAcpStream({ open, signal, onLog, onFlood }: AcpStrea
   pipe = await open({ onStdout: chunks.add, onStderr: errors.add }, signal);
   // What the program wrote last is still read after it has ended.
   void pipe.ended.then(async (why) => {
-    await Promise.all([chunks.drained(), errors.drained()]);
+    await Promise.all([chunks.waitForDrain(), errors.waitForDrain()]);
     end(why);
   });
   return {

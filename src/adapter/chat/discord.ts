@@ -88,11 +88,11 @@ export function openDiscord(deps: MessengerDeps, { server = DISCORD_SERVER, toke
       await call("POST", `/interactions/${segment(id)}/${segment(secret)}/callback`, { type: 4, data }, signal);
     },
     join: async () => {},
-    async listen(cursor, take, connected, signal) {
+    async listen(cursor, take, onConnected, signal) {
       let session = readCursor(cursor);
       while (!signal.aborted) {
         const gateway = session?.url ?? textIn(await call("GET", "/gateway/bot", undefined, signal), "url") ?? "";
-        session = await runGateway(deps, { gateway, token, session, take, connected, signal });
+        session = await runGateway(deps, { gateway, token, session, take, onConnected, signal });
       }
     },
   };
@@ -115,7 +115,7 @@ interface GatewayRun {
   token: string;
   session: GatewaySession | undefined;
   take: TakeIncoming;
-  connected(): void;
+  onConnected(): void;
   signal: AbortSignal;
 }
 
@@ -124,7 +124,7 @@ interface GatewayRun {
  * Problem.
  */
 async function runGateway(deps: MessengerDeps, run: GatewayRun): Promise<GatewaySession | undefined> {
-  const { token, take, connected, signal } = run;
+  const { token, take, onConnected, signal } = run;
   let session = run.session;
   let beat: ReturnType<typeof setInterval> | undefined;
   let isAnswered = true;
@@ -149,8 +149,8 @@ async function runGateway(deps: MessengerDeps, run: GatewayRun): Promise<Gateway
     if (name === "READY") {
       const [id, url] = [textIn(data, "session_id"), textIn(data, "resume_gateway_url")];
       session = id !== undefined && url !== undefined ? { id, url, seq: seq ?? 0 } : undefined;
-      connected();
-    } else if (name === "RESUMED") connected();
+      onConnected();
+    } else if (name === "RESUMED") onConnected();
     if (session && seq !== undefined) session = { ...session, seq };
     const incoming = readDispatch(name, data);
     const cursor = session ? JSON.stringify(session) : null;

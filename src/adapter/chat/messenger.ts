@@ -81,10 +81,10 @@ export interface Messenger {
   join(chat: string, signal: AbortSignal): Promise<void>;
   /**
    * Receives until the signal aborts. If `take` throws, receiving ends, and the same batch comes again the next time.
-   * @param connected called when the connection is known to work.
+   * @param onConnected called when the connection is known to work.
    * @throws Problem, 4xx when an operator has to change something.
    */
-  listen(cursor: string | null, take: TakeIncoming, connected: () => void, signal: AbortSignal): Promise<void>;
+  listen(cursor: string | null, take: TakeIncoming, onConnected: () => void, signal: AbortSignal): Promise<void>;
 }
 
 export interface MessengerDeps {

@@ -63,7 +63,7 @@ export async function openWebSocket(address: string, options: WebSocketOptions):
   }
 }
 
-function speak(socket: Socket, begun: Buffer, { onText, maxBytes }: WebSocketOptions, ended: () => void): OpenSocket {
+function speak(socket: Socket, begun: Buffer, { onText, maxBytes }: WebSocketOptions, onEnd: () => void): OpenSocket {
   let code = CUT;
   let thrown: unknown;
   const write = (kind: number, payload: Buffer) => {
@@ -95,7 +95,7 @@ function speak(socket: Socket, begun: Buffer, { onText, maxBytes }: WebSocketOpt
   const closed = new Promise<number>((done, fail) => {
     socket.on("error", () => {});
     socket.once("close", () => {
-      ended();
+      onEnd();
       if (thrown === undefined) done(code);
       else fail(thrown);
     });

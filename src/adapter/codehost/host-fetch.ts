@@ -50,7 +50,7 @@ export function createHostFetch(): HostFetch {
  * Turns an error status into a Problem. Failures that may pass later get a status of 500 or more, so that a job tries
  * again.
  */
-function refused(status: number, said: string): Problem {
+function toProblem(status: number, said: string): Problem {
   const words = said.replace(/\s+/g, " ").trim().slice(0, 300) || "no reason given";
   if (status === 401)
     return new Problem(502, "codehost_unauthorized", "The code host refused our credentials. Renew them.");
@@ -94,7 +94,7 @@ export async function askHost<T>(work: () => Promise<T>): Promise<T> {
     const { cause, status, error: said } = membersOf(error);
     if (isProblem(cause)) throw cause;
     if (typeof status === "number")
-      throw refused(status, error instanceof Error ? error.message : String(membersOf(said)["message"] ?? ""));
+      throw toProblem(status, error instanceof Error ? error.message : String(membersOf(said)["message"] ?? ""));
     throw new Problem(502, "codehost_failed", `Asking the code host failed (${messageOf(error).slice(0, 200)}).`);
   }
 }

@@ -32,14 +32,14 @@ const exec = { argv: ["true"], onOutput: () => {} };
 test("an engine that accepts calls and answers nothing is given up, one that answers pings is waited for", async () => {
   const slow = Promise.withResolvers<Response>();
   let pings = 0;
-  const pinged = () => {
+  const answerPing = () => {
     pings += 1;
     // By now a frozen engine would have missed enough pings; since this one answers them, the call is still awaited.
     if (pings > 5) slow.resolve(Response.json({ Id: "slow-but-made" }));
     return new Response("OK");
   };
   let frozen = false;
-  const client = engine((path) => (frozen ? never() : path === "/_ping" ? pinged() : slow.promise));
+  const client = engine((path) => (frozen ? never() : path === "/_ping" ? answerPing() : slow.promise));
   expect(await client.containers.create({ Image: "x" })).toBe("slow-but-made");
   frozen = true;
   const { containers, images } = client;

@@ -68,7 +68,7 @@ export function createContainerApi(engine: Engine) {
         return { running: State.Running && !State.Dead, oomKilled: State.OOMKilled, exitCode: State.ExitCode };
       }),
     /** Resolves when the container no longer runs; rejects with the signal's reason. Throws `docker_not_found`. */
-    ended: async (id: string, signal: AbortSignal): Promise<void> => {
+    waitForEnd: async (id: string, signal: AbortSignal): Promise<void> => {
       try {
         await call(() => on(id).wait({ abortSignal: signal }));
       } catch (error) {

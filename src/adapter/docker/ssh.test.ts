@@ -162,7 +162,7 @@ describe.skipIf(lacks("OpenSSH server", hasSshd()) || !engine)("an engine behind
     const child = Bun.spawn([command, ...args, "image", "list"], { env, stdout: "pipe", stderr: "pipe" });
     const [code, errors] = [await child.exited, await new Response(child.stderr).text()];
     expect([code, errors]).toEqual([0, ""]);
-    const left = () => readdirSync(far.env["HOME"]!).filter((name) => name.startsWith("skep-ssh-"));
-    while (left().length > 0) await Bun.sleep(20);
+    const listLeft = () => readdirSync(far.env["HOME"]!).filter((name) => name.startsWith("skep-ssh-"));
+    while (listLeft().length > 0) await Bun.sleep(20);
   });
 });

@@ -22,11 +22,11 @@ describe("a credential for a host", () => {
   let front: TcpServer;
   let [port, proxyPort] = [0, 0];
   let credentials: Credential[] = [];
-  let recorded = () => {};
+  let onRecord = () => {};
   const firstRecord = async () => {
     while (records.length === 0)
       await new Promise<void>((done) => {
-        recorded = done;
+        onRecord = done;
       });
     return records[0];
   };
@@ -51,7 +51,7 @@ describe("a credential for a host", () => {
       resolve: async () => [{ address: "127.0.0.1", family: 4 }],
       onEnd: (record) => {
         records.push(record);
-        recorded();
+        onRecord();
       },
       takePlace: () => () => {},
       now: Date.now,

@@ -67,7 +67,7 @@ export async function terminate(tunnel: Termination): Promise<void> {
   server.on("upgrade", (_asked, socket: Duplex) => void socket.destroy());
   server.on("clientError", (_error: Error, socket: Duplex) => void socket.destroy());
   const { key, cert } = tunnel.certificate;
-  const inner = new TLSSocket(replayed(tunnel.client, tunnel.first), {
+  const inner = new TLSSocket(prependBytes(tunnel.client, tunnel.first), {
     isServer: true,
     key,
     cert,
@@ -80,7 +80,7 @@ export async function terminate(tunnel: Termination): Promise<void> {
 }
 
 /** Wraps a stream so that it begins with bytes that were read from it already. */
-function replayed(stream: Duplex, first: Uint8Array): Duplex {
+function prependBytes(stream: Duplex, first: Uint8Array): Duplex {
   const whole = new Duplex({
     read: () => void stream.resume(),
     write: (chunk, _encoding, done) => void stream.write(chunk, () => done()),

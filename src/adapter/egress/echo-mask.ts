@@ -16,7 +16,7 @@ export function createEchoMask(texts: readonly string[]) {
       for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + 1))
         marks.fill(1, at, at + needle.length);
   }
-  function blanked(bytes: Buffer, marks: Uint8Array): Buffer {
+  function blank(bytes: Buffer, marks: Uint8Array): Buffer {
     const copy = Buffer.from(bytes);
     for (let at = marks.indexOf(1); at >= 0; at = marks.indexOf(1, at + 1)) copy[at] = STAR;
     return copy;
@@ -34,7 +34,7 @@ export function createEchoMask(texts: readonly string[]) {
       const bytes = Buffer.from(text, "latin1");
       const marks = new Uint8Array(bytes.length);
       mark(bytes, marks);
-      return blanked(bytes, marks).toString("latin1");
+      return blank(bytes, marks).toString("latin1");
     },
     /** A masking stream for one body. */
     stream(): Transform {
@@ -50,10 +50,10 @@ export function createEchoMask(texts: readonly string[]) {
           mark(bytes, marks);
           const end = bytes.length - openEnd(bytes);
           [held, heldMarks] = [bytes.subarray(end), marks.slice(end)];
-          done(null, blanked(bytes.subarray(0, end), marks.subarray(0, end)));
+          done(null, blank(bytes.subarray(0, end), marks.subarray(0, end)));
         },
         flush(done) {
-          done(null, blanked(held, heldMarks));
+          done(null, blank(held, heldMarks));
         },
       });
     },

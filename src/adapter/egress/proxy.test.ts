@@ -29,7 +29,7 @@ describe.skipIf(!docker)("the way out of a container", () => {
   const seen: string[] = [];
   let places = 3;
   const listening = async (server: {
-    listen(port: number, host: string, done: () => void): unknown;
+    listen(port: number, host: string, onListening: () => void): unknown;
     address(): unknown;
   }) => {
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));

@@ -42,7 +42,7 @@ export async function giveRepository(git: GitCommand, request: AgentRepository):
   const at = { cwd: repository, gitDir: repository, signal: request.signal };
   const head = (await git(["rev-parse", "--verify", `refs/heads/${branch}^{commit}`], at)).stdout.trim();
   const mark = `${head} ${depth}\n`;
-  if (known(request) === mark) return false;
+  if (readMark(request) === mark) return false;
   await rm(markOf(request), { force: true });
   const made = besideOf(request);
   await removeFolder(made);
@@ -56,7 +56,7 @@ export async function giveRepository(git: GitCommand, request: AgentRepository):
   return true;
 }
 
-function known(place: WorktreePlace): string | undefined {
+function readMark(place: WorktreePlace): string | undefined {
   try {
     return readFileSync(markOf(place), "utf8");
   } catch {

@@ -122,7 +122,7 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
       const settle = (then: () => void) => {
         clearTimeout(timer);
         signal?.removeEventListener("abort", group.end);
-        group.ended();
+        group.killRest();
         then();
       };
       child.stdout!.on("data", (chunk: Buffer) => {
@@ -158,8 +158,8 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
 }
 
 /**
- * The process group of a command. `end` sends SIGTERM, and SIGKILL after a while. `ended` is called when git itself has
- * ended, and then kills the rest of the group at once.
+ * The process group of a command. `end` sends SIGTERM, and SIGKILL after a while. Once git itself has ended, `killRest`
+ * kills the rest of the group at once.
  */
 function endingGroup({ pid }: { readonly pid?: number | undefined }) {
   let late: ReturnType<typeof setTimeout> | undefined;
@@ -175,7 +175,7 @@ function endingGroup({ pid }: { readonly pid?: number | undefined }) {
       late ??= setTimeout(send, END_MS, "SIGKILL");
       send("SIGTERM");
     },
-    ended() {
+    killRest() {
       if (!late) return;
       clearTimeout(late);
       send("SIGKILL");

@@ -49,7 +49,7 @@ function plain(...args: string[]): string {
 }
 const tree = () => plain("ls-tree", "-r", "-z", "HEAD").split("\0").filter(Boolean);
 /** What git itself would still commit or complain about. */
-const left = () => plain("status", "--porcelain", "--untracked-files=all", "-z");
+const readStatus = () => plain("status", "--porcelain", "--untracked-files=all", "-z");
 
 describe("a commit", () => {
   test("holds files, programs, links and names of any bytes; git has nothing to add", async () => {
@@ -61,7 +61,7 @@ describe("a commit", () => {
     symlinkSync("nowhere/at all", at("link"));
     const done = await commit("Title\n\nfrom <nobody> now\ndata 5");
     expect(done).toMatchObject({ commit: expect.stringMatching(/^[0-9a-f]{40}$/), skipped: [] });
-    expect(left()).toBe("");
+    expect(readStatus()).toBe("");
     expect(tree().find((line) => line.endsWith("\trun.sh"))).toStartWith("100755");
     expect(tree().find((line) => line.endsWith("\tlink"))).toStartWith("120000");
     expect(tree().some((line) => line.endsWith("\tbytes-\xff\xfe"))).toBe(true);
@@ -85,11 +85,11 @@ describe("a commit", () => {
     symlinkSync("gone", at("folder"));
     rmSync(at("gone"), { recursive: true });
     expect((await commit()).commit).not.toBeNull();
-    expect(left()).toBe("");
+    expect(readStatus()).toBe("");
     for (const path of ["to-folder", "folder", "to-link"]) rmSync(at(path), { recursive: true });
     for (const path of ["to-folder", "folder/x", "to-link"]) write(path);
     await commit();
-    expect(left()).toBe("");
+    expect(readStatus()).toBe("");
     expect(tree().map((line) => line.split("\t")[1])).toEqual([
       "change",
       "folder/x",
@@ -127,7 +127,7 @@ describe("a commit", () => {
     appendFileSync(at("kept.log"), "more");
     await commit();
     expect(tree().map((line) => line.split("\t")[1])).toEqual([".gitignore", "kept.log", "out/tracked"]);
-    expect(left()).toBe("");
+    expect(readStatus()).toBe("");
     rmSync(at("out"), { recursive: true });
     await commit();
     expect(tree().map((line) => line.split("\t")[1])).toEqual([".gitignore", "kept.log"]);
@@ -206,7 +206,7 @@ describe("a commit", () => {
       await commit();
     }
     expect(tree().map((line) => line.split("\t")[1])).toEqual(["a", "b", "c"]);
-    expect(left()).toBe("");
+    expect(readStatus()).toBe("");
   });
 
   test("of a sha256 repository is one too", async () => {
@@ -227,7 +227,7 @@ describe("a commit", () => {
     expect((await commit()).commit).toHaveLength(64);
     appendFileSync(at("a"), "more");
     await commit();
-    expect(left()).toBe("");
+    expect(readStatus()).toBe("");
   });
 
   test("is what git would have made, after any edits", async () => {
@@ -247,7 +247,7 @@ describe("a commit", () => {
             }
           }
           await commit();
-          expect(left()).toBe("");
+          expect(readStatus()).toBe("");
         }
       }),
       { seed: 3, numRuns: 25 },

@@ -45,7 +45,7 @@ export async function* importedChanges(
     // When a folder has replaced a file, importing the folder's first file has already deleted the file.
     if (folders.has(path)) continue;
     begin();
-    batch.add(Buffer.from(`D ${quoted(path)}\n`, "latin1"));
+    batch.add(Buffer.from(`D ${quote(path)}\n`, "latin1"));
     if (batch.isFull()) yield batch.take();
   }
   if (!hasHeader) return;
@@ -81,13 +81,13 @@ function commitHeader({ ref, commit, message, author }: ImportTarget): Buffer {
 const plain = (text: string): string => text.replace(/[<>\n\r\0]/g, "");
 
 function fileCommand({ path, mode, objectId, data }: ChangedFile): Buffer[] {
-  const at = (content: string) => Buffer.from(`M ${mode.toString(8)} ${content} ${quoted(path)}\n`, "latin1");
+  const at = (content: string) => Buffer.from(`M ${mode.toString(8)} ${content} ${quote(path)}\n`, "latin1");
   if (data === undefined) return [at(objectId)];
   return [at("inline"), Buffer.from(`data ${data.length}\n`), data, Buffer.from("\n")];
 }
 
 /** Quotes a path as a C string. The path may contain any bytes. */
-const quoted = (path: string): string => `"${path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`;
+const quote = (path: string): string => `"${path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`;
 
 function addFolders(path: string, folders: Set<string>): void {
   for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) {

@@ -43,7 +43,10 @@ const into = (target: string, source: string, strategy: MergeRequest["strategy"]
   source: git("rev-parse", source),
 });
 /** Merges. @returns the resulting commit, or the commit that the branch is already at. */
-async function merged(request: MergeRequest, command = createGitCommand({ program: "git", env })): Promise<string> {
+async function mergeOrThrow(
+  request: MergeRequest,
+  command = createGitCommand({ program: "git", env }),
+): Promise<string> {
   const outcome = await mergeInto(command, request);
   if (outcome.conflicts) throw new Error(`In conflict: ${JSON.stringify(outcome)}`);
   return outcome.commit;
@@ -60,7 +63,7 @@ function clash(files: Record<string, readonly [ours: string, theirs: string]>): 
   git("checkout", "-q", "main");
 }
 /** A git command with functions that are called before and after each run. */
-function observed(before: (command: string) => void, after: (command: string) => void = () => {}): GitCommand {
+function observeGit(before: (command: string) => void, after: (command: string) => void = () => {}): GitCommand {
   const plain = createGitCommand({ program: "git", env });
   return async (args, options) => {
     before(args[0]!);
@@ -128,13 +131,16 @@ describe("a merge", () => {
       git("checkout", "-q", "main");
       const request = { ...into("moving", "work", strategy), mark: `run_2/${strategy}` };
       const later = git("commit-tree", "-p", "moving", "-m", "later", "moving^{tree}");
-      const moves = observed((command) => {
+      const moves = observeGit((command) => {
         if (command === "update-ref") git("update-ref", "refs/heads/moving", later);
       });
       await expect(mergeInto(moves, request)).rejects.toMatchObject({ status: 409, code: "branch_moved" });
       expect([git("rev-parse", "moving"), git("for-each-ref", "refs/skep")]).toEqual([later, ""]);
       // A repeated request merges on top of the commit that came in between.
-      expect([await merged(request), git("merge-base", "moving", later)]).toEqual([git("rev-parse", "moving"), later]);
+      expect([await mergeOrThrow(request), git("merge-base", "moving", later)]).toEqual([
+        git("rev-parse", "moving"),
+        later,
+      ]);
       await own.forgetMerge(repository, request.mark);
     },
   );
@@ -145,15 +151,15 @@ describe("a merge", () => {
     const before = git("rev-parse", "halted");
     const early = new AbortController();
     const request = into("halted", "work", "squash");
-    const stops = observed(
+    const stops = observeGit(
       () => {},
       (command) => command === "commit-tree" && early.abort(new Error("enough")),
     );
     await expect(mergeInto(stops, { ...request, signal: early.signal })).rejects.toThrow("enough");
     expect(git("rev-parse", "halted")).toBe(before);
     const late = new AbortController();
-    const tooLate = observed((command) => command === "update-ref" && late.abort(new Error("too late")));
-    const made = await merged({ ...request, signal: late.signal }, tooLate);
+    const tooLate = observeGit((command) => command === "update-ref" && late.abort(new Error("too late")));
+    const made = await mergeOrThrow({ ...request, signal: late.signal }, tooLate);
     expect([git("rev-parse", "halted"), git("rev-parse", "halted^")]).toEqual([made, before]);
   });
 
@@ -163,18 +169,18 @@ describe("a merge", () => {
     git("checkout", "-q", "main");
     const before = git("rev-parse", "ahead");
     for (const strategy of ["merge", "squash", "rebase"] as const)
-      expect(await merged({ ...into("ahead", "work", strategy), mark: `run_3/${strategy}` })).toBe(before);
+      expect(await mergeOrThrow({ ...into("ahead", "work", strategy), mark: `run_3/${strategy}` })).toBe(before);
     expect([git("rev-parse", "ahead"), git("for-each-ref", "refs/skep")]).toEqual([before, ""]);
   });
 
   test("of work that was squashed before joins the histories, once; squashed again it makes no commit", async () => {
     branch("squashed");
     git("checkout", "-q", "main");
-    const once = await merged(into("squashed", "work", "squash"));
-    expect(await merged(into("squashed", "work", "squash"))).toBe(once);
-    const joined = await merged(into("squashed", "work", "merge"));
+    const once = await mergeOrThrow(into("squashed", "work", "squash"));
+    expect(await mergeOrThrow(into("squashed", "work", "squash"))).toBe(once);
+    const joined = await mergeOrThrow(into("squashed", "work", "merge"));
     expect(git("log", "-1", "--format=%P", joined)).toBe(`${once} ${git("rev-parse", "work")}`);
-    expect(await merged(into("squashed", "work", "merge"))).toBe(joined);
+    expect(await mergeOrThrow(into("squashed", "work", "merge"))).toBe(joined);
   });
 });
 
@@ -185,7 +191,7 @@ describe("a rebase", () => {
     branch("onto");
     const next = commit("e.txt", "e\n");
     git("checkout", "-q", "main");
-    const tip = await merged(into("onto", "dated", "rebase"));
+    const tip = await mergeOrThrow(into("onto", "dated", "rebase"));
     expect(git("log", "-1", "--format=%P|%an|%ae|%ad|%cn|%ce|%B", "--date=raw", tip)).toBe(
       `${next}|Ann|ann@example.com|1111111111 +0330|Skep|skep@localhost|change d.txt\n\nTwo lines\nof reasons.`,
     );
@@ -209,7 +215,7 @@ describe("a rebase", () => {
     git("commit", "-q", "--allow-empty", "-m", "nothing");
     git("checkout", "-q", "main");
     const main = git("rev-parse", "main");
-    expect(await merged(into("main", "hollow", "rebase"))).toBe(main);
+    expect(await mergeOrThrow(into("main", "hollow", "rebase"))).toBe(main);
   });
 
   test("that does not fit moves nothing and shows the commit's conflict", async () => {

@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 
 /** Fetches with a git that runs a command before each run. @returns the fetch, and how often git was run. */
-function fetched(before: string) {
+function startFetch(before: string) {
   const program = join(home, "git.sh");
   const calls = join(home, "calls");
   writeFileSync(program, `#!/bin/sh\necho "$1" >>'${calls}'\n${before}\nexec git "$@"\n`, { mode: 0o755 });
@@ -45,7 +45,7 @@ function fetched(before: string) {
 }
 
 test("a remote whose objects are elsewhere for a moment is read once more", async () => {
-  const { done, calls } = fetched(
+  const { done, calls } = startFetch(
     `if [ -e '${held}' ]; then mv '${held}' '${held}.away'; else mv '${held}.away' '${held}'; fi`,
   );
   await done;
@@ -56,7 +56,7 @@ test("a remote whose objects are elsewhere for a moment is read once more", asyn
 test("a remote that lacks what it names is said so, with the remedy, and no branch moves", async () => {
   rmSync(held);
   const before = plainGit(repository, `--git-dir=${repository}`, "for-each-ref");
-  const { done, calls } = fetched("");
+  const { done, calls } = startFetch("");
   const problem = await done.catch((error) => error);
   expect(problem).toMatchObject({ status: 502, code: "git_failed" });
   expect(problem.detail).toContain("git fsck");
@@ -67,7 +67,7 @@ test("a remote that lacks what it names is said so, with the remedy, and no bran
 
 test("a remote that is not there is asked once", async () => {
   rmSync(upstream, { recursive: true });
-  const { done, calls } = fetched("");
+  const { done, calls } = startFetch("");
   expect(await done.catch((error) => error.code)).toBe("git_failed");
   expect(calls()).toEqual(["fetch"]);
 });

@@ -29,7 +29,7 @@ export function remoteEnvironment({ source, transport, pin, authorization }: Rem
     throw new Problem(422, "bad_git_name", "This is not a usable repository address.");
   const settings: [string, string][] = [];
   if (pin && (transport === "https" || transport === "http"))
-    settings.push(["http.curloptResolve", `${pin.host}:${pin.port}:${bracketed(pin.address)}`]);
+    settings.push(["http.curloptResolve", `${pin.host}:${pin.port}:${bracket(pin.address)}`]);
   if (authorization !== undefined) settings.push(["http.extraHeader", `Authorization: ${authorization}`]);
   return {
     ...withSettings(settings),
@@ -39,7 +39,7 @@ export function remoteEnvironment({ source, transport, pin, authorization }: Rem
   };
 }
 
-const bracketed = (address: string): string => (address.includes(":") ? `[${address}]` : address);
+const bracket = (address: string): string => (address.includes(":") ? `[${address}]` : address);
 
 /**
  * An ssh command that never prompts, connects to the checked address, and stores the host key under the host's name.

@@ -8,7 +8,7 @@ import { clusterAccess } from "./access.ts";
 const folder = mkdtempSync(join(tmpdir(), "skep-kubeconfig-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const path = join(folder, "config");
-const encoded = (text: string) => Buffer.from(text).toString("base64");
+const encode = (text: string) => Buffer.from(text).toString("base64");
 
 function configOf(user: string, cluster = "server: https://cluster.test:6443"): string {
   writeFileSync(
@@ -38,11 +38,11 @@ describe("a kubeconfig", () => {
     expect(found.tls).toEqual({ rejectUnauthorized: true, ca: "AUTHORITY" });
     expect(found.authorization()).toBe("Bearer secret-token");
     expect(access("token: t", undefined, "two").namespace).toBe("default");
-    const pair = `client-certificate-data: ${encoded("CERT")}, client-key-data: ${encoded("KEY")}`;
+    const pair = `client-certificate-data: ${encode("CERT")}, client-key-data: ${encode("KEY")}`;
     const certified = access(pair, "server: https://c, insecure-skip-tls-verify: true, tls-server-name: other");
     expect(certified.tls).toEqual({ rejectUnauthorized: false, cert: "CERT", key: "KEY", serverName: "other" });
     expect(certified.authorization()).toBeUndefined();
-    expect(access("username: ann, password: word").authorization()).toBe(`Basic ${encoded("ann:word")}`);
+    expect(access("username: ann, password: word").authorization()).toBe(`Basic ${encode("ann:word")}`);
   });
 
   test("has the file of a token read for each request, because clusters replace it", () => {

@@ -65,13 +65,13 @@ export function clusterAccess({ kubeconfig, context, env, account = ACCOUNT }: A
 }
 
 function fromFile(path: string, wanted: string | undefined): ClusterAccess {
-  const config = parsed(fileText(path, "The file that KUBERNETES_CONFIG names"), path);
+  const config = parseConfig(fileText(path, "The file that KUBERNETES_CONFIG names"), path);
   const contextName = wanted ?? textIn(config, "current-context") ?? "";
   if (contextName === "")
     throw refuse(`${path} has no current-context. Set one, or name a context in KUBERNETES_CONTEXT.`);
-  const context = named(config, "contexts", contextName, "context");
-  const cluster = named(config, "clusters", textIn(context, "cluster") ?? "", "cluster");
-  const user = named(config, "users", textIn(context, "user") ?? "", "user");
+  const context = getNamed(config, "contexts", contextName, "context");
+  const cluster = getNamed(config, "clusters", textIn(context, "cluster") ?? "", "cluster");
+  const user = getNamed(config, "users", textIn(context, "user") ?? "", "user");
   const server = URL.parse(textIn(cluster, "server") ?? "");
   if (!server || !/^https?:$/.test(server.protocol))
     throw refuse(`The cluster of ${contextName} in ${path} has no server address that begins with https://.`);
@@ -128,14 +128,14 @@ function bearer(text: string): string {
   return `Bearer ${token}`;
 }
 
-function parsed(text: string, path: string): unknown {
+function parseConfig(text: string, path: string): unknown {
   const document = parseDocument(text, { logLevel: "silent" });
   const fault = document.errors[0];
   if (fault) throw refuse(`${path} is no kubeconfig: ${fault.message.split("\n")[0]}`);
   return document.toJS({ maxAliasCount: 0 });
 }
 
-function named(config: unknown, list: string, name: string, member: string): unknown {
+function getNamed(config: unknown, list: string, name: string, member: string): unknown {
   const found = listIn(config, list).find((one) => textIn(one, "name") === name);
   if (!found) throw refuse(`The kubeconfig has no ${member} ${JSON.stringify(name)}.`);
   return membersOf(found)[member];

@@ -83,14 +83,14 @@ describe("a call", () => {
 
   test("gets no more of an answer than it may hold, and none that breaks off", async () => {
     const { cluster, client } = await clusterOf();
-    const answered = (text: string) =>
+    const answerWith = (text: string) =>
       cluster.fail((_, answer) => {
         answer.writeHead(200, { "content-type": "application/json" });
         answer.end(text);
         return true;
       });
     for (const text of [`"${"x".repeat(17 * 1024 * 1024)}"`, "[".repeat(10_000), "{", "<html>"]) {
-      answered(text);
+      answerWith(text);
       expect(await failure(client.call("GET", PODS))).toMatchObject({ code: "sandbox_unavailable" });
     }
     cluster.fail((_, answer) => {
@@ -105,21 +105,21 @@ describe("a call", () => {
   test("over TLS trusts the cluster's own authority alone, and shows its certificate", async () => {
     const { cluster, client } = await clusterOf({ pair: SELF_SIGNED });
     expect(membersOf(await client.call("GET", PODS))["items"]).toEqual([]);
-    const entered = (access: ClusterAccess) => failure(execInPod(createClusterClient(access), execOf()));
-    expect(await entered(cluster.access)).toMatchObject({ code: "kubernetes_not_found" });
+    const tryExec = (access: ClusterAccess) => failure(execInPod(createClusterClient(access), execOf()));
+    expect(await tryExec(cluster.access)).toMatchObject({ code: "kubernetes_not_found" });
     const { cert, key, ca } = cluster.access.tls as Required<ClusterAccess["tls"]>;
     for (const tls of [{ cert, key }, { ca }]) {
       const access = { ...cluster.access, tls: { rejectUnauthorized: true, ...tls } };
       expect(await failure(createClusterClient(access).call("GET", PODS))).toMatchObject({
         code: "sandbox_unavailable",
       });
-      expect(await entered(access)).toMatchObject({ code: "sandbox_unavailable" });
+      expect(await tryExec(access)).toMatchObject({ code: "sandbox_unavailable" });
     }
   });
 });
 
 describe("a watch", () => {
-  async function watched() {
+  async function startWatch() {
     const { cluster, client } = await clusterOf();
     const seen: string[] = [];
     let look = () => {};
@@ -148,7 +148,7 @@ describe("a watch", () => {
   }
 
   test("goes on where it was when it is cut, without a list", async () => {
-    const { cluster, watch, seen, until, add, lists } = await watched();
+    const { cluster, watch, seen, until, add, lists } = await startWatch();
     await watch.ready;
     await add("a");
     await until("a");
@@ -164,7 +164,7 @@ describe("a watch", () => {
 
   for (const how of ["as an answer", "as an event"] as const)
     test(`lists again what the API server has forgotten, said ${how}`, async () => {
-      const { cluster, watch, seen, until, add } = await watched();
+      const { cluster, watch, seen, until, add } = await startWatch();
       await watch.ready;
       await add("a");
       await until("a");
@@ -264,7 +264,7 @@ interface Opening {
 }
 
 /** A server that opens a WebSocket and then calls `act` with the socket. */
-async function opened(act: (socket: Socket) => void, { head, protocol = EXEC_PROTOCOLS[1], onOutput }: Opening = {}) {
+async function openExec(act: (socket: Socket) => void, { head, protocol = EXEC_PROTOCOLS[1], onOutput }: Opening = {}) {
   const server = createServer((socket) => {
     socket.on("error", () => {});
     socket.once("data", (request) => {
@@ -303,11 +303,11 @@ describe("exec", () => {
       [[status({ status: "Success" })], 0],
     ];
     for (const [frames, code] of said) {
-      const exec = await opened((socket) => socket.end(Buffer.concat(frames)));
+      const exec = await openExec((socket) => socket.end(Buffer.concat(frames)));
       await exec.closed;
       expect(exec.exitCode()).toBe(code);
     }
-    const cut = await opened((socket) => socket.destroy());
+    const cut = await openExec((socket) => socket.destroy());
     expect(await failure(cut.closed)).toMatchObject({ code: "sandbox_unavailable" });
   });
 
@@ -318,7 +318,7 @@ describe("exec", () => {
       bytes += chunk.length;
       largest = Math.max(largest, chunk.length);
     };
-    const exec = await opened(
+    const exec = await openExec(
       async (socket) => {
         for (let i = 0; i < 60; i++) if (!socket.write(piece)) await new Promise((go) => socket.once("drain", go));
         const [first, last] = [serverFrame(2, Buffer.from("\u0001par")), serverFrame(0, Buffer.from("ts"))];
@@ -347,7 +347,7 @@ describe("exec", () => {
   ];
   for (const [what, bytes] of wrong)
     test(`ends at ${what}`, async () => {
-      const exec = await opened((socket) => socket.write(bytes));
+      const exec = await openExec((socket) => socket.write(bytes));
       await failure(exec.closed);
       // Writing to a broken connection does nothing.
       await exec.write(Buffer.alloc(10));
@@ -363,7 +363,7 @@ describe("exec", () => {
       [`HTTP/1.1 101 ${"x".repeat(70_000)}`, /too long/],
     ];
     for (const [head, says] of heads) {
-      const error = await failure(opened((socket) => socket.end(), { head }));
+      const error = await failure(openExec((socket) => socket.end(), { head }));
       expect(error).toHaveProperty("detail", expect.stringMatching(says));
     }
   });
@@ -374,7 +374,7 @@ describe("exec", () => {
       ["v4.channel.k8s.io", [0, 120]],
     ] as const) {
       const received = Promise.withResolvers<Buffer>();
-      const exec = await opened((socket) => socket.once("data", (data) => received.resolve(Buffer.from(data))), {
+      const exec = await openExec((socket) => socket.once("data", (data) => received.resolve(Buffer.from(data))), {
         protocol,
       });
       await exec.endInput();

@@ -23,9 +23,9 @@ afterAll(async () => {
 const MB = 1024 * 1024;
 async function connect(args: readonly string[], { timeoutMs = 240_000, maxNoiseBytes = 64 * MB } = {}) {
   const log: string[] = [];
-  let changed = () => {};
+  let onChange = () => {};
   const toolsChanged = new Promise<void>((resolve) => {
-    changed = resolve;
+    onChange = resolve;
   });
   const server = `s${open.length}-${log.length}-${Math.random()}`;
   const spec = { server, command: BUN, args, env: {}, network: "none" as const, memoryMb: 256, folder };
@@ -37,7 +37,7 @@ async function connect(args: readonly string[], { timeoutMs = 240_000, maxNoiseB
       maxMessageBytes: 4 * MB,
       signal: new AbortController().signal,
       onLog: (stream, text) => log.push(`${stream}: ${text}`),
-      onToolsChanged: () => changed(),
+      onToolsChanged: () => onChange(),
     },
   );
   open.push(connection);
@@ -49,7 +49,7 @@ async function connect(args: readonly string[], { timeoutMs = 240_000, maxNoiseB
   return { connection, call, log, toolsChanged };
 }
 const odd = (...args: string[]) => connect([ODD_SERVER, ...args]);
-const said = ({ content }: Awaited<ReturnType<Connection["callTool"]>>) => (content[0] as { text: string }).text;
+const readText = ({ content }: Awaited<ReturnType<Connection["callTool"]>>) => (content[0] as { text: string }).text;
 const list = ({ connection }: { connection: Connection }) =>
   connection.listTools(AbortSignal.timeout(240_000)) as Promise<{ name?: unknown }[]>;
 
@@ -64,12 +64,12 @@ describe("a tool server", () => {
     "of an older revision is spoken to however it takes the first question (%s)",
     async (how) => {
       const one = await odd(how);
-      expect(said(await one.call("say", { text: "hi" }))).toBe("hi");
+      expect(readText(await one.call("say", { text: "hi" }))).toBe("hi");
     },
   );
 
   test("whose first answer takes longer than the first question waits is connected", async () => {
-    expect(said(await (await odd("--late")).call("say", { text: "hi" }))).toBe("hi");
+    expect(readText(await (await odd("--late")).call("say", { text: "hi" }))).toBe("hi");
   });
 
   test("is listed page by page, malformed tools and all", async () => {
@@ -80,7 +80,7 @@ describe("a tool server", () => {
 
   test("may print garbage: it is logged, and the answer behind it arrives", async () => {
     const one = await odd();
-    expect(said(await one.call("garbage"))).toBe("after the garbage");
+    expect(readText(await one.call("garbage"))).toBe("after the garbage");
     expect(one.log.filter((line) => line.startsWith("stdout: ")).length).toBeGreaterThan(2);
   });
 
@@ -90,14 +90,14 @@ describe("a tool server", () => {
       code: "mcp_call_refused",
       detail: expect.stringContaining("more than the 4194304"),
     });
-    expect(said(await one.call("say", { text: "still here" }))).toBe("still here");
-    expect(said(await one.call("long", { mb: 3 }, 240_000))).toHaveLength(3 * MB);
+    expect(readText(await one.call("say", { text: "still here" }))).toBe("still here");
+    expect(readText(await one.call("long", { mb: 3 }, 240_000))).toHaveLength(3 * MB);
   });
 
   test("that hangs costs the time-out, and answers the next", async () => {
     const one = await odd();
     await expect(one.call("hang", {}, 300)).rejects.toMatchObject({ status: 504, code: "mcp_timeout" });
-    expect(said(await one.call("say", { text: "next" }))).toBe("next");
+    expect(readText(await one.call("say", { text: "next" }))).toBe("next");
   });
 
   test("that crashes ends the call and the connection, with the reason", async () => {
@@ -124,7 +124,7 @@ describe("a tool server", () => {
 
   test("takes everything that it started with it, and says when its tools change", async () => {
     const one = await odd();
-    const [, pid] = /started (\d+)/.exec(said(await one.call("fork"))) ?? [];
+    const [, pid] = /started (\d+)/.exec(readText(await one.call("fork"))) ?? [];
     expect(isRunning(Number(pid))).toBe(true);
     await one.call("change");
     await one.toolsChanged;
@@ -133,7 +133,7 @@ describe("a tool server", () => {
   });
 
   test("finds nothing in its environment but what it was given", async () => {
-    const env = JSON.parse(said(await (await odd()).call("env"))) as Record<string, string>;
+    const env = JSON.parse(readText(await (await odd()).call("env"))) as Record<string, string>;
     expect(Object.keys(env).sort()).toEqual(["HOME", "LANG", "PATH", "SKEP_MCP_SERVER"]);
   });
 });
@@ -145,7 +145,7 @@ function gateThatTells(found: unknown[]) {
     onLog() {},
     onNoise: (text) => found.push(text.slice(0, 2_000)),
   });
-  for (let id = 0; id < 100; id++) gate.sent({ id, method: "tools/call" });
+  for (let id = 0; id < 100; id++) gate.recordSent({ id, method: "tools/call" });
   return gate;
 }
 

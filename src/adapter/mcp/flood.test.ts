@@ -92,7 +92,7 @@ const overHttp = () =>
   });
 
 /** Calls a tool that floods with this text. @returns the code of the error that ended the call. */
-async function flooded(connection: Connection, text: string, timeoutMs = LIMIT_MS) {
+async function callFlood(connection: Connection, text: string, timeoutMs = LIMIT_MS) {
   piece = text;
   const definition = { name: "flood", inputSchema: { type: "object" } };
   const problem: unknown = await connection
@@ -109,7 +109,7 @@ describe("a call ends at its limit while the tool server writes without end", ()
     ["lines that are no message", "noise\n"],
     ["one line", "noise"],
   ])("%s, on a pipe", async (_what, text) => {
-    const code = await flooded(await overPipe(), text);
+    const code = await callFlood(await overPipe(), text);
     expect(code).toBe("mcp_timeout");
   });
 
@@ -121,14 +121,14 @@ describe("a call ends at its limit while the tool server writes without end", ()
     ["answers to what nobody asked", `data: ${UNASKED}\n\n`],
     ["one line", "data"],
   ])("%s, over HTTP", async (_what, text) => {
-    const code = await flooded(await overHttp(), text);
+    const code = await callFlood(await overHttp(), text);
     // A stream without messages may also be given up for its number of bytes.
     expect(["mcp_timeout", "mcp_call_failed", "mcp_call_refused"]).toContain(String(code));
   });
 
   test("signs of progress, however many", async () => {
     const progress = notice("notifications/progress", { progressToken: 1, progress: 1, message: "x" });
-    const code = await flooded(await overPipe(), `${progress}\n`, 100);
+    const code = await callFlood(await overPipe(), `${progress}\n`, 100);
     expect(code).toBe("mcp_timeout");
   });
 });

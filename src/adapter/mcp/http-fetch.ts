@@ -97,7 +97,7 @@ async function send(
       const given = new Headers();
       for (let i = 0; i + 1 < answer.rawHeaders.length; i += 2)
         given.append(answer.rawHeaders[i] ?? "", answer.rawHeaders[i + 1] ?? "");
-      const content = checked(
+      const content = checkMessages(
         bodyOf(answer, {
           isAborted: () => init.signal?.aborted === true,
           onEnd: settle,
@@ -116,11 +116,11 @@ async function send(
 
 /** Id of the JSON-RPC request in the body, if there is one. */
 function requestIn(body: RequestInit["body"], gate: MessageGate): string | number | undefined {
-  return typeof body === "string" && body.startsWith("{") ? gate.sent(ownJson<unknown>(body)) : undefined;
+  return typeof body === "string" && body.startsWith("{") ? gate.recordSent(ownJson<unknown>(body)) : undefined;
 }
 
 /** Passes each message of the body through the gate. */
-function checked(
+function checkMessages(
   body: ReadableStream<Uint8Array>,
   type: string,
   { maxBytes, gate }: HttpFetchOptions & { gate: MessageGate },
@@ -152,15 +152,15 @@ function checked(
       },
     }),
   );
-  const heard = (text: string | undefined) => {
+  const noteHeard = (text: string | undefined) => {
     if (text !== undefined) unheard = 0;
     return text;
   };
   return checkedEvents(counted, {
     maxBytes,
     // Events of other names belong to the older transport: they tell the address that its messages go to.
-    take: (data, event) => heard(event === "" || event === "message" ? gate.take(data, asked)?.text : data),
-    tooLong: (line) => heard(gate.tooLong(line, asked)?.text),
+    take: (data, event) => noteHeard(event === "" || event === "message" ? gate.take(data, asked)?.text : data),
+    tooLong: (line) => noteHeard(gate.tooLong(line, asked)?.text),
   });
 }
 

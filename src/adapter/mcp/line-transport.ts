@@ -82,13 +82,13 @@ export function createLineTransport(options: LineTransportOptions): LineTranspor
       pipe = await options.open(events, options.signal);
       // What the server wrote last is still read after it has ended.
       void pipe.ended.then(async (reason) => {
-        await Promise.all([chunks.drained(), noise.drained()]);
+        await Promise.all([chunks.waitForDrain(), noise.waitForDrain()]);
         end(reason);
       });
     },
     async send(message) {
       if (!pipe || closing) throw new Error("The server is not running.");
-      gate.sent(message);
+      gate.recordSent(message);
       await pipe.write(`${JSON.stringify(message)}\n`);
     },
     close,

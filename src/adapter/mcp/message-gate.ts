@@ -56,7 +56,7 @@ export function createMessageGate({ maxMessageBytes, onLog, onNoise }: MessageGa
   return {
     unusable,
     /** Records a message that is sent to the server. @returns the id, if it is a request. */
-    sent(message: unknown): RequestId | undefined {
+    recordSent(message: unknown): RequestId | undefined {
       const { id, method, params } = membersOf(message);
       if (method === "notifications/cancelled") {
         const { requestId } = membersOf(params);

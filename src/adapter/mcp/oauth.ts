@@ -64,7 +64,7 @@ function providerOf(
     value !== undefined && (issuer === undefined || value.issuer === undefined || value.issuer === issuer)
       ? value
       : undefined;
-  const stored = <T>(value: T, ctx?: Library.OAuthClientInformationContext): T =>
+  const addIssuer = <T>(value: T, ctx?: Library.OAuthClientInformationContext): T =>
     ctx === undefined ? value : { ...value, issuer: ctx.issuer };
   return {
     redirectUrl: server.redirectUri,
@@ -74,13 +74,13 @@ function providerOf(
     clientInformation: (ctx) =>
       server.given ? givenFor(server.given, ctx?.issuer) : ofIssuer(kept.client, ctx?.issuer),
     saveClientInformation(client, ctx) {
-      kept.client = stored(client, ctx);
-      flow.changed();
+      kept.client = addIssuer(client, ctx);
+      flow.onChange();
     },
     tokens: (ctx) => ofIssuer(kept.tokens, ctx?.issuer),
     saveTokens(tokens, ctx) {
-      kept.tokens = stored(tokens, ctx);
-      flow.changed();
+      kept.tokens = addIssuer(tokens, ctx);
+      flow.onChange();
     },
     redirectToAuthorization: (url) => flow.redirect(url),
     saveCodeVerifier(verifier) {
@@ -95,7 +95,7 @@ function providerOf(
       if (scope === "all" || scope === "client") delete kept.client;
       if (scope === "all" || scope === "tokens") delete kept.tokens;
       if (scope === "all" || scope === "discovery") delete kept.discovery;
-      flow.changed();
+      flow.onChange();
     },
   };
 }
@@ -107,7 +107,9 @@ function providerOf(
 function givenFor(given: GivenClient, issuer: string | undefined): Library.StoredOAuthClientInformation {
   const plain = (text: string) => text.replace(/\/$/, "");
   if (issuer !== undefined && plain(issuer) !== plain(given.issuer))
-    throw failed(`it names the authorization server ${issuer}, and its client id belongs to ${given.issuer}`);
+    throw createLoginProblem(
+      `it names the authorization server ${issuer}, and its client id belongs to ${given.issuer}`,
+    );
   return { ...given, issuer: issuer ?? given.issuer };
 }
 
@@ -116,11 +118,11 @@ interface Flow {
   verifier: string;
   redirect(url: URL): void;
   /** Called when the stored credentials have changed. */
-  changed(): void;
+  onChange(): void;
 }
 
 /** A provider for connections: uses and renews tokens. It refuses when a person would have to log in. */
-export function renewingProvider(kept: Credentials, changed: (kept: Credentials) => void, given?: GivenClient) {
+export function renewingProvider(kept: Credentials, onChange: (kept: Credentials) => void, given?: GivenClient) {
   const redirect = () => {
     throw new Problem(401, "authorization_needed", "Somebody has to log in to it again.");
   };
@@ -129,7 +131,7 @@ export function renewingProvider(kept: Credentials, changed: (kept: Credentials)
     state: "",
     verifier: "",
     redirect,
-    changed: () => changed(kept),
+    onChange: () => onChange(kept),
   });
 }
 
@@ -145,7 +147,7 @@ export async function beginLogin(server: OAuthServer, state: string, scope?: str
   const flow: Flow = {
     state,
     verifier: "",
-    changed() {},
+    onChange() {},
     redirect(to) {
       authorizationUrl = to;
     },
@@ -161,7 +163,7 @@ export async function beginLogin(server: OAuthServer, state: string, scope?: str
   };
   await safely(library.auth(providerOf(server, credentials, flow), options));
   if (wanted !== undefined) credentials.scope = wanted;
-  if (!authorizationUrl) throw failed("it asks for no login");
+  if (!authorizationUrl) throw createLoginProblem("it asks for no login");
   return { authorizationUrl: plainWeb(authorizationUrl), verifier: flow.verifier, credentials };
 }
 
@@ -172,7 +174,7 @@ async function challengeOf(library: typeof Library, { url, fetch }: OAuthServer)
     headers: { "Content-Type": "application/json", Accept: "application/json, text/event-stream" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }),
   }).catch((error: unknown) => {
-    throw isProblem(error) ? error : failed(messageOf(error).slice(0, SHOWN_CHARACTERS));
+    throw isProblem(error) ? error : createLoginProblem(messageOf(error).slice(0, SHOWN_CHARACTERS));
   });
   await response.body?.cancel().catch(() => {});
   return response.status === 401 ? library.extractWWWAuthenticateParams(response) : {};
@@ -188,11 +190,11 @@ export async function finishLogin(
   answer: URLSearchParams,
 ): Promise<Credentials> {
   const { auth } = await import("@modelcontextprotocol/client");
-  const flow: Flow = { state: "", verifier, redirect() {}, changed() {} };
+  const flow: Flow = { state: "", verifier, redirect() {}, onChange() {} };
   const iss = answer.get("iss");
   const code = answer.get("code");
   if (code === null)
-    throw failed(`it answered ${(answer.get("error") ?? "nothing").replace(/[^\w ]/g, "").slice(0, 64)}`);
+    throw createLoginProblem(`it answered ${(answer.get("error") ?? "nothing").replace(/[^\w ]/g, "").slice(0, 64)}`);
   await safely(
     auth(providerOf(server, credentials, flow), {
       serverUrl: server.url,
@@ -201,7 +203,7 @@ export async function finishLogin(
       ...(iss === null ? {} : { iss }),
     }),
   );
-  if (!credentials.tokens) throw failed("it gave no tokens");
+  if (!credentials.tokens) throw createLoginProblem("it gave no tokens");
   return credentials;
 }
 
@@ -211,11 +213,12 @@ export async function finishLogin(
  */
 function plainWeb(url: URL): string {
   const isPlain = url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
-  if (!isPlain || url.username || url.password) throw failed("the address of its login is not an https address");
+  if (!isPlain || url.username || url.password)
+    throw createLoginProblem("the address of its login is not an https address");
   return url.href;
 }
 
-const failed = (why: string) =>
+const createLoginProblem = (why: string) =>
   new Problem(502, "authorization_failed", `The tool server's login cannot be used: ${why}.`);
 
 async function safely(work: Promise<unknown>): Promise<void> {
@@ -223,6 +226,6 @@ async function safely(work: Promise<unknown>): Promise<void> {
     await work;
   } catch (error) {
     if (isProblem(error)) throw error;
-    throw failed(messageOf(error).replace(/\s+/g, " ").slice(0, SHOWN_CHARACTERS));
+    throw createLoginProblem(messageOf(error).replace(/\s+/g, " ").slice(0, SHOWN_CHARACTERS));
   }
 }

@@ -16,7 +16,7 @@ import { textsOfRequest, truncation } from "./prompt-cut.ts";
 import { OWN_KINDS, type ProviderKind } from "./providers.ts";
 import { createReplyParts, type ReplyParts, type StreamPart } from "./reply-parts.ts";
 import { withTextCalls } from "./text-calls.ts";
-import { believedUsd, type Measured, measured } from "./usage.ts";
+import { believedUsd, type Measured, measureUsage } from "./usage.ts";
 
 interface AttemptInput {
   request: ModelRequest;
@@ -228,10 +228,10 @@ export async function attempt(input: AttemptInput): Promise<AttemptOutcome> {
     used: undefined,
     chargedUsd: believedUsd(numberIn(membersOf(seen.end?.providerMetadata)["charged"], "usd")),
     firstTokenAt: seen.firstTokenAt,
-    shown: parts.shown(),
+    shown: parts.hasShown(),
   };
   const received = { parts: parts.all(), characters: parts.characters() };
-  const used = measured(input.request, received, usageOf(seen.end?.usage));
+  const used = measureUsage(input.request, received, usageOf(seen.end?.usage));
   if (watch.why() === "aborted") return { ...base, used, parts: parts.partial(), finish: "aborted" };
   const failure = failureIn(input, seen, watch.why()) ?? cutIn(input, used);
   const began = seen.firstTokenAt !== undefined || watch.why() === "timeout";

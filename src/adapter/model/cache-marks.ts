@@ -20,11 +20,14 @@ export function withCacheMarks(body: Body): Body {
   if (!Array.isArray(messages) || JSON.stringify(messages).includes('"cache_control"')) return body;
   const last = messages.length - 1;
   const system = messages.findLastIndex((message) => isObject(message) && message["role"] === "system");
-  return { ...body, messages: messages.map((one: unknown, at) => (at === last || at === system ? marked(one) : one)) };
+  return {
+    ...body,
+    messages: messages.map((one: unknown, at) => (at === last || at === system ? markLastText(one) : one)),
+  };
 }
 
 /** Marks the last text of a message. A message without text stays as it is. */
-function marked(message: unknown): unknown {
+function markLastText(message: unknown): unknown {
   if (!isObject(message)) return message;
   const { content } = message;
   if (typeof content === "string" && content !== "")

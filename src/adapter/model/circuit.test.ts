@@ -19,7 +19,7 @@ test("a provider that failed five times in a minute is left alone, then asked on
   const circuit = createCircuit(clock);
   for (let failures = 0; failures < 5; failures++) {
     expect(circuit.refusal("lab", "a")).toBeUndefined();
-    circuit.ended("a", DOWN);
+    circuit.recordEnd("a", DOWN);
   }
   expect(circuit.refusal("lab", "a")).toMatchObject({
     code: "provider_unreachable",
@@ -30,7 +30,7 @@ test("a provider that failed five times in a minute is left alone, then asked on
   clock.advance(30_000);
   expect(circuit.refusal("lab", "a")).toBeUndefined();
   expect(circuit.refusal("lab", "a")).toBeDefined();
-  circuit.ended("a", undefined);
+  circuit.recordEnd("a", undefined);
   expect(circuit.refusal("lab", "a")).toBeUndefined();
 });
 
@@ -38,11 +38,11 @@ test("failures over more than a minute, and calls that a provider refuses, do no
   const clock = createClock();
   const circuit = createCircuit(clock);
   for (let failures = 0; failures < 9; failures++) {
-    circuit.ended("a", DOWN);
+    circuit.recordEnd("a", DOWN);
     clock.advance(20_000);
   }
   expect(circuit.refusal("lab", "a")).toBeUndefined();
   for (let failures = 0; failures < 9; failures++)
-    circuit.ended("a", { code: "provider_auth", message: "no", retryable: false });
+    circuit.recordEnd("a", { code: "provider_auth", message: "no", retryable: false });
   expect(circuit.refusal("lab", "a")).toBeUndefined();
 });

@@ -35,7 +35,7 @@ export function createCircuit(clock: Clock) {
       };
     },
     /** Records how a call ended. */
-    ended(key: string, failure: Failure | undefined): void {
+    recordEnd(key: string, failure: Failure | undefined): void {
       if (!failure?.retryable || !OUTAGES.has(failure.code)) return void known.delete(key);
       const now = clock.monotonic();
       const before = known.get(key)?.failedAt.filter((at) => now - at < WITHIN_MS) ?? [];

@@ -9,7 +9,7 @@ import { createScrubber } from "./scrubber.ts";
 import { NO_USAGE } from "./usage.ts";
 
 const MOST_DIMENSIONS = 8_192;
-const broken = (detail: string) => new Problem(503, "embedding_failed", detail);
+const createProblem = (detail: string) => new Problem(503, "embedding_failed", detail);
 
 export function createEmbed(deps: Pick<ModelPortDeps, "keys" | "prices"> & { clock: Clock }) {
   const { prices, clock } = deps;
@@ -19,7 +19,7 @@ export function createEmbed(deps: Pick<ModelPortDeps, "keys" | "prices"> & { clo
    */
   return async ({ model, texts, signal }: { model: string; texts: readonly string[]; signal: AbortSignal }) => {
     const to = await resolveTarget(deps, { model, userId: undefined });
-    if ("code" in to) throw broken(to.message);
+    if ("code" in to) throw createProblem(to.message);
     const started = clock.monotonic();
     const scrub = createScrubber(to.apiKey);
     const { embedMany } = await import("ai");
@@ -29,11 +29,11 @@ export function createEmbed(deps: Pick<ModelPortDeps, "keys" | "prices"> & { clo
       maxRetries: 0,
       abortSignal: signal,
     }).catch((error: unknown) => {
-      throw broken(scrub(`${to.providerId} gave no embeddings: ${messageOf(error).slice(0, 300)}`));
+      throw createProblem(scrub(`${to.providerId} gave no embeddings: ${messageOf(error).slice(0, 300)}`));
     });
     const vectors = result.embeddings.map(unitVector);
     if (vectors.length !== texts.length || new Set(vectors.map(({ length }) => length)).size !== 1)
-      throw broken(`${to.providerId} gave ${vectors.length} vectors for ${texts.length} texts.`);
+      throw createProblem(`${to.providerId} gave ${vectors.length} vectors for ${texts.length} texts.`);
     const usage = { ...NO_USAGE, input_tokens: result.usage.tokens || 0 };
     const cost = prices.cost(model, usage);
     return {
@@ -60,7 +60,7 @@ function unitVector(given: readonly number[]): Float32Array {
   let sum = 0;
   for (const one of vector) sum += one * one;
   if (!(vector.length > 0 && vector.length <= MOST_DIMENSIONS && Number.isFinite(sum) && sum > 0))
-    throw broken("The provider gave an embedding that is not a vector.");
+    throw createProblem("The provider gave an embedding that is not a vector.");
   const length = Math.sqrt(sum);
   return vector.map((one) => one / length);
 }
@@ -78,7 +78,7 @@ async function embeddingModel(
     const { createGoogle } = await import("@ai-sdk/google");
     return createGoogle({ baseURL, apiKey, fetch }).embeddingModel(name);
   }
-  if (!OWN_KINDS.has(kind)) throw broken(`${providerId} has no embedding models. Choose another provider.`);
+  if (!OWN_KINDS.has(kind)) throw createProblem(`${providerId} has no embedding models. Choose another provider.`);
   const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
   return createOpenAICompatible({ name: providerId, baseURL, fetch, ...(apiKey ? { apiKey } : {}) }).embeddingModel(
     name,

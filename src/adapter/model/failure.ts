@@ -129,7 +129,7 @@ function ofStatus(error: APICallError, status: number, { provider, hasKey, nowMs
   const { responseHeaders: headers, responseBody: body = "" } = error;
   const detail = detailOf(error);
   const text = `${detail} ${body}`;
-  const refused = (code: FailureCode, what: string, more: Partial<Failure> = {}): Failure => ({
+  const createFailure = (code: FailureCode, what: string, more: Partial<Failure> = {}): Failure => ({
     code,
     message: detail ? `${what}: ${detail}` : `${what}.`,
     retryable: false,
@@ -142,26 +142,29 @@ function ofStatus(error: APICallError, status: number, { provider, hasKey, nowMs
       : `${provider} asks for a key (${status}), and none is stored. Store one: skep providers set ${provider} --key`;
     return { code: "provider_auth", message, retryable: false };
   }
-  if (status === 403) return refused("provider_auth", `${provider} does not allow this (403)`);
+  if (status === 403) return createFailure("provider_auth", `${provider} does not allow this (403)`);
   const resets = () => ({ retryAfterMs: resetAfterMs(headers, body, nowMs) });
   if (status === 402 || (status === 429 && /insufficient_quota|billing|credit balance/i.test(text)))
-    return refused("provider_rate_limited", `${provider}: the quota is used up`, resets());
+    return createFailure("provider_rate_limited", `${provider}: the quota is used up`, resets());
   if (status === 429)
-    return refused("provider_rate_limited", `${provider} limits the rate (429)`, { retryable: true, ...resets() });
+    return createFailure("provider_rate_limited", `${provider} limits the rate (429)`, {
+      retryable: true,
+      ...resets(),
+    });
   if (status >= 300 && status < 400) {
     const message = `${provider} answered with a redirect (${status}); it is not followed, so that the key goes to no other host. Correct the base URL.`;
     return { code: "provider_error", message, retryable: false };
   }
   if (NO_TOOLS_STATUSES.has(status) && NO_TOOLS_SHAPE.test(text))
-    return refused("provider_error", `${provider} gives this model no tools`, { refusesTools: true });
+    return createFailure("provider_error", `${provider} gives this model no tools`, { refusesTools: true });
   if (status === 413 || (status === 400 && CONTEXT_SHAPE.test(text)))
-    return refused("context_too_long", `The prompt does not fit ${provider}'s model`);
+    return createFailure("context_too_long", `The prompt does not fit ${provider}'s model`);
   if (status === 408 || status >= 500) {
     const later = { retryable: true, retryAfterMs: retryAfterMs(headers, nowMs) };
-    return refused("provider_error", `${provider} failed (${status})`, later);
+    return createFailure("provider_error", `${provider} failed (${status})`, later);
   }
   const refusesThinking = status === 400 && THINKING_SHAPE.test(text) && REFUSAL_SHAPE.test(text);
-  return refused("provider_error", `${provider} refused the call (${status})`, { refusesThinking });
+  return createFailure("provider_error", `${provider} refused the call (${status})`, { refusesThinking });
 }
 
 /**

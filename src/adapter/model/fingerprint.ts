@@ -27,7 +27,7 @@ const TYPE_ID = new RegExp(`\\b(${Object.values(ID_PREFIXES).join("|")})_[0-7][0
 const shaOf = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex").slice(0, 32);
 
 /** Replaces identifiers and times in a text by their kind. */
-function normalized(text: string): string {
+function normalize(text: string): string {
   return text
     .replace(TYPE_ID, (_, prefix: string) => `<${prefix}>`)
     .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, "<uuid>")
@@ -36,7 +36,7 @@ function normalized(text: string): string {
 }
 
 function print(text: string): TextPrint {
-  const same = normalized(text);
+  const same = normalize(text);
   return { sha: shaOf(same), head: same.slice(0, HEAD_CHARACTERS) };
 }
 
@@ -61,7 +61,7 @@ export function fingerprint(request: Pick<ModelRequest, "model" | "system" | "me
   return { hash, model: request.model, system, messages, tools };
 }
 
-const quoted = (print: TextPrint | undefined): string => (print ? JSON.stringify(print.head) : "nothing");
+const quote = (print: TextPrint | undefined): string => (print ? JSON.stringify(print.head) : "nothing");
 
 /** Describes the first difference between a request and a recorded one, for a person. */
 export function difference(recorded: Fingerprint, now: Fingerprint): string {
@@ -69,12 +69,12 @@ export function difference(recorded: Fingerprint, now: Fingerprint): string {
   if (recorded.tools.join() !== now.tools.join())
     return `the tools differ: recorded ${recorded.tools.join(", ")}, now ${now.tools.join(", ")}`;
   if (recorded.system.sha !== now.system.sha)
-    return `the system prompt differs: recorded ${quoted(recorded.system)}, now ${quoted(now.system)}`;
+    return `the system prompt differs: recorded ${quote(recorded.system)}, now ${quote(now.system)}`;
   for (let at = 0; at < Math.max(recorded.messages.length, now.messages.length); at++) {
     const [was, is] = [recorded.messages[at], now.messages[at]];
     if (was?.sha !== is?.sha || was?.role !== is?.role) {
       const role = is?.role ?? was?.role;
-      return `message ${at + 1} (${role}) differs: recorded ${quoted(was)}, now ${quoted(is)}`;
+      return `message ${at + 1} (${role}) differs: recorded ${quote(was)}, now ${quote(is)}`;
     }
   }
   return "nothing differs";

@@ -29,7 +29,7 @@ function addTo(blocks: Block[], piece: Buffer, spare: Buffer[] = []): void {
   }
 }
 
-const joined = (blocks: readonly Block[]): Buffer =>
+const joinBlocks = (blocks: readonly Block[]): Buffer =>
   Buffer.concat(blocks.map(({ bytes, length }) => bytes.subarray(0, length)));
 
 /** Keeps all bytes that are added. */
@@ -42,7 +42,7 @@ export function createKeptBytes() {
       addTo(blocks, piece);
     },
     bytes: () => bytes,
-    all: () => joined(blocks),
+    all: () => joinBlocks(blocks),
   };
 }
 
@@ -95,7 +95,7 @@ export function createKeptLines(least: number, most: number) {
     },
     /** The kept bytes as whole lines, and whether nothing before them was dropped. */
     all(): { lines: Buffer; isWhole: boolean } {
-      const all = joined(blocks);
+      const all = joinBlocks(blocks);
       const from = isWhole ? 0 : all.indexOf(LINE_FEED) + 1;
       const to = all.lastIndexOf(LINE_FEED) + 1;
       return { lines: all.subarray(from, Math.max(from, to)), isWhole };

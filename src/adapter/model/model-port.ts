@@ -161,7 +161,7 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
       bounded,
       { ...to, window: window.ask },
     );
-    if (outcome.finish !== "aborted") circuit.ended(line, outcome.failure);
+    if (outcome.finish !== "aborted") circuit.recordEnd(line, outcome.failure);
     return { parts: outcome.parts, attempts, ...replyOf(request.model, to, outcome, started) };
   }
 
@@ -212,7 +212,7 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
       const [{ passOn }, { remember }] = await Promise.all([import("./pass.ts"), import("./retries.ts")]);
       const { answer, ended } = await passOn({ clock, limits }, request, to);
       const passedReply = (outcome: PassOutcome): ModelReply => {
-        if (outcome.finish !== "aborted") circuit.ended(line, outcome.failure);
+        if (outcome.finish !== "aborted") circuit.recordEnd(line, outcome.failure);
         return { parts: [], attempts: 1, ...replyOf(request.model, to, outcome, started) };
       };
       if (!answer) {

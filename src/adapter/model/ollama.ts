@@ -80,12 +80,12 @@ function bodyOf(
   };
 }
 
-const joined = (texts: readonly string[]): string => texts.filter(Boolean).join("\n\n");
+const joinTexts = (texts: readonly string[]): string => texts.filter(Boolean).join("\n\n");
 
 function messagesOf(message: Message): Json[] {
   if (message.role === "system") return [{ role: "system", content: message.content }];
   if (message.role === "user") {
-    const content = joined(message.content.map((part) => (part.type === "text" ? part.text : "")));
+    const content = joinTexts(message.content.map((part) => (part.type === "text" ? part.text : "")));
     const images = message.content.flatMap((part) =>
       part.type === "file" && part.mediaType.startsWith("image") && part.data.type === "data"
         ? [typeof part.data.data === "string" ? part.data.data : Buffer.from(part.data.data).toString("base64")]
@@ -94,7 +94,7 @@ function messagesOf(message: Message): Json[] {
     return [{ role: "user", content, ...(images.length > 0 ? { images } : {}) }];
   }
   if (message.role === "assistant") {
-    const content = joined(message.content.map((part) => (part.type === "text" ? part.text : "")));
+    const content = joinTexts(message.content.map((part) => (part.type === "text" ? part.text : "")));
     const calls = message.content.flatMap((part) =>
       part.type === "tool-call"
         ? [{ id: part.toolCallId, function: { name: part.toolName, arguments: membersOf(part.input) } }]

@@ -15,7 +15,7 @@ import { createEventCounter, createWholeCounter } from "./pass-counts.ts";
 import { textsOfBody, truncation } from "./prompt-cut.ts";
 import type { CallTarget } from "./retries.ts";
 import { createScrubber } from "./scrubber.ts";
-import { type Measured, measuredBySize } from "./usage.ts";
+import { type Measured, measureUsageBySize } from "./usage.ts";
 
 export interface PassOutcome extends Pick<AttemptOutcome, "chargedUsd" | "firstTokenAt" | "usedBefore"> {
   finish: FinishReason;
@@ -97,7 +97,7 @@ export async function passOn({ clock, limits }: Deps, request: PassRequest, to: 
   const end = (finish: FinishReason, failed?: Failure): Failure | undefined => {
     watch.close();
     const { usage, chargedUsd, received } = counter.end();
-    const used = measuredBySize(sent, received, usage);
+    const used = measureUsageBySize(sent, received, usage);
     const by = { kind: to.kind, providerId: to.providerId, model: request.model };
     const isWhole = finish === "stop" && !used.estimated;
     const cut = isWhole ? truncation(by, () => textsOfBody(request), used.usage.input_tokens) : undefined;

@@ -26,7 +26,7 @@ export interface ProviderEntry {
 /** The usual name of the variable with a provider's key: ID_API_KEY. */
 const keyOf = (id: string): string => `${id.toUpperCase()}_API_KEY`;
 
-const hosted = (
+const createHostedEntry = (
   id: string,
   name: string,
   kind: ProviderKind,
@@ -48,9 +48,15 @@ const local = (id: string, name: string, kind: ProviderKind, baseUrl: string, do
 const OAC = "openai-compatible";
 
 export const PROVIDERS: readonly ProviderEntry[] = [
-  hosted("anthropic", "Anthropic", "anthropic", "https://api.anthropic.com/v1", "https://docs.anthropic.com"),
-  hosted("openai", "OpenAI", "openai", "https://api.openai.com/v1", "https://platform.openai.com/docs"),
-  hosted(
+  createHostedEntry(
+    "anthropic",
+    "Anthropic",
+    "anthropic",
+    "https://api.anthropic.com/v1",
+    "https://docs.anthropic.com",
+  ),
+  createHostedEntry("openai", "OpenAI", "openai", "https://api.openai.com/v1", "https://platform.openai.com/docs"),
+  createHostedEntry(
     "google",
     "Google Gemini",
     "google",
@@ -58,13 +64,19 @@ export const PROVIDERS: readonly ProviderEntry[] = [
     "https://ai.google.dev/gemini-api/docs",
     { envVar: "GOOGLE_GENERATIVE_AI_API_KEY" },
   ),
-  hosted("openrouter", "OpenRouter", OAC, "https://openrouter.ai/api/v1", "https://openrouter.ai/docs"),
-  hosted("groq", "Groq", OAC, "https://api.groq.com/openai/v1", "https://console.groq.com/docs"),
-  hosted("mistral", "Mistral", OAC, "https://api.mistral.ai/v1", "https://docs.mistral.ai"),
-  hosted("xai", "xAI", OAC, "https://api.x.ai/v1", "https://docs.x.ai", { priceId: "x-ai" }),
-  hosted("deepseek", "DeepSeek", OAC, "https://api.deepseek.com/v1", "https://api-docs.deepseek.com"),
-  hosted("together", "Together AI", OAC, "https://api.together.xyz/v1", "https://docs.together.ai"),
-  hosted("fireworks", "Fireworks AI", OAC, "https://api.fireworks.ai/inference/v1", "https://docs.fireworks.ai"),
+  createHostedEntry("openrouter", "OpenRouter", OAC, "https://openrouter.ai/api/v1", "https://openrouter.ai/docs"),
+  createHostedEntry("groq", "Groq", OAC, "https://api.groq.com/openai/v1", "https://console.groq.com/docs"),
+  createHostedEntry("mistral", "Mistral", OAC, "https://api.mistral.ai/v1", "https://docs.mistral.ai"),
+  createHostedEntry("xai", "xAI", OAC, "https://api.x.ai/v1", "https://docs.x.ai", { priceId: "x-ai" }),
+  createHostedEntry("deepseek", "DeepSeek", OAC, "https://api.deepseek.com/v1", "https://api-docs.deepseek.com"),
+  createHostedEntry("together", "Together AI", OAC, "https://api.together.xyz/v1", "https://docs.together.ai"),
+  createHostedEntry(
+    "fireworks",
+    "Fireworks AI",
+    OAC,
+    "https://api.fireworks.ai/inference/v1",
+    "https://docs.fireworks.ai",
+  ),
   local("ollama", "Ollama", "ollama", "http://127.0.0.1:11434/v1", "https://docs.ollama.com"),
   local("lmstudio", "LM Studio", OAC, "http://127.0.0.1:1234/v1", "https://lmstudio.ai/docs"),
   local("vllm", "vLLM", OAC, "http://127.0.0.1:8000/v1", "https://docs.vllm.ai"),

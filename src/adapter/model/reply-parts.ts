@@ -54,7 +54,7 @@ function boundedInput(input: unknown): unknown {
 /** @param fault the bound that the input exceeds. */
 export const inputRefusal = (fault: string): string => `(arguments ${fault})`;
 
-const filled = (part: AssistantPart): boolean =>
+const isFilled = (part: AssistantPart): boolean =>
   part.type === "tool_call" || part.text !== "" || (part.type === "thinking" && part.provider !== undefined);
 
 function notify(listener: Listener, type: Open["type"], text: string): boolean {
@@ -129,14 +129,14 @@ export function createReplyParts(provider: string, listener: Listener) {
   return {
     take,
     /** Whether anything was passed to a listener. It must be withdrawn before the call is made again. */
-    shown: (): boolean => shown,
+    hasShown: (): boolean => shown,
     characters: (): number => characters,
     /** Number of tool calls so far. */
     calls: (): number => calls,
     /** All parts, without empty texts. Thinking without text stays if it carries a signature. */
-    all: (): AssistantPart[] => parts.filter(filled),
+    all: (): AssistantPart[] => parts.filter(isFilled),
     /** The parts without tool calls, for a reply that did not complete. */
-    partial: (): AssistantPart[] => parts.filter((part) => part.type !== "tool_call" && filled(part)),
+    partial: (): AssistantPart[] => parts.filter((part) => part.type !== "tool_call" && isFilled(part)),
     /**
      * Whether a call was sent with invalid JSON, or the last call has no arguments. In a reply that was cut, that means
      * half a call.

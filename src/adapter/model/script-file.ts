@@ -79,10 +79,10 @@ export function parseScript(text: string): ScriptFile {
     const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined;
     throw new Error(`the transcript is neither YAML nor JSON${line === undefined ? "" : ` (line ${line})`}`);
   }
-  return checked(ScriptFile, value);
+  return requireValid(ScriptFile, value);
 }
 
-function checked<T extends TSchema>(schema: T, value: unknown): Static<T> {
+function requireValid<T extends TSchema>(schema: T, value: unknown): Static<T> {
   if (Value.Check(schema, value)) return value;
   const first = Value.Errors(schema, value).First();
   throw new Error(`the transcript is wrong at ${first?.path || "/"}: ${first?.message ?? "no transcript"}`);

@@ -37,7 +37,7 @@ const request = (more: Partial<ModelRequest> = {}): ModelRequest => ({
 });
 
 let made = 0;
-async function scripted(text: string) {
+async function createPlayer(text: string) {
   const name = `script-${made++}.yml`;
   await writeFile(join(root, name), text);
   const model = createScriptedModel({ clock: systemClock, scriptsDir: root });
@@ -112,7 +112,7 @@ describe("the built-in transcript", () => {
 
 describe("a transcript file", () => {
   test("is keyed by step, then agent, then default", async () => {
-    const play = await scripted(
+    const play = await createPlayer(
       `{version: 1, steps: {design: [{text: S}]}, agents: {scribe: [{text: A}]}, default: [{text: D}]}`,
     );
     expect(text((await play({}, { stepId: "design" })).parts)).toBe("S");
@@ -121,7 +121,9 @@ describe("a transcript file", () => {
   });
 
   test("plays the turn after the assistant messages there are, the same for the same request", async () => {
-    const play = await scripted("version: 1\ndefault:\n  - text: one\n    tool_calls: [{tool: ls}]\n  - text: two\n");
+    const play = await createPlayer(
+      "version: 1\ndefault:\n  - text: one\n    tool_calls: [{tool: ls}]\n  - text: two\n",
+    );
     const messages: ModelMessage[] = [
       { role: "user", parts: [{ type: "text", text: "go" }] },
       { role: "assistant", parts: [] },
@@ -135,7 +137,7 @@ describe("a transcript file", () => {
   });
 
   test("fills placeholders once, deep in inputs, and leaves unknown ones alone", async () => {
-    const play = await scripted(
+    const play = await createPlayer(
       `{version: 1, default: [{text: "{{ user }}|{{nobody}}", tool_calls: [{tool: write, input: {a: ["{{ last_tool_output }}"]}}]}]}`,
     );
     const messages: ModelMessage[] = [
@@ -148,7 +150,7 @@ describe("a transcript file", () => {
   });
 
   test("streams in pieces at its pace", async () => {
-    const play = await scripted("{version: 1, default: [{text: abcde🐝gh, thinking: hm, chunk: 3, delay_ms: 80}]}");
+    const play = await createPlayer("{version: 1, default: [{text: abcde🐝gh, thinking: hm, chunk: 3, delay_ms: 80}]}");
     const shown: string[] = [];
     const answer = await play({ onText: (piece) => void shown.push(piece) });
     expect(shown).toEqual(["abc", "de🐝", "gh"]);
@@ -161,7 +163,7 @@ describe("a transcript file", () => {
   });
 
   test("an abort ends a slow turn, without its tool calls", async () => {
-    const play = await scripted(
+    const play = await createPlayer(
       "{version: 1, default: [{text: abcdef, chunk: 1, delay_ms: 600000, tool_calls: [{tool: ls}]}]}",
     );
     const answer = await play({ signal: AbortSignal.timeout(50) });
@@ -170,11 +172,11 @@ describe("a transcript file", () => {
   });
 
   test("that calls a tool the agent lacks, or has come to its end, says so and fails", async () => {
-    const lacks = await scripted("{version: 1, default: [{tool_calls: [{tool: fly}]}]}");
+    const lacks = await createPlayer("{version: 1, default: [{tool_calls: [{tool: fly}]}]}");
     expect(calls((await lacks()).parts)).toMatchObject([
       { tool: "fail", input: { reason: expect.stringContaining('"fly"') } },
     ]);
-    const ended = await scripted("{version: 1, default: []}");
+    const ended = await createPlayer("{version: 1, default: []}");
     expect(calls((await ended()).parts)).toMatchObject([{ tool: "fail" }]);
     const mute = await ended({ tools: [tool("complete")] });
     expect(mute).toMatchObject({ finish: "stop" });

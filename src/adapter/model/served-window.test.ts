@@ -154,7 +154,7 @@ describe("a prompt that does not fit", () => {
 });
 
 describe("the list of models says what is served and what the model can", () => {
-  const listed = async (kind: LocalKind, options?: LocalOptions) => {
+  const listFirst = async (kind: LocalKind, options?: LocalOptions) => {
     server = createLocalModelServer(kind, options);
     const providerId = MODEL[kind].split("/")[0]!;
     const endpoint = { providerId, kind: kind === "ollama" ? kind : ("openai-compatible" as const), apiKey: undefined };
@@ -162,7 +162,7 @@ describe("the list of models says what is served and what the model can", () => 
   };
 
   test("Ollama", async () => {
-    expect(await listed("ollama", { capabilities: ["completion", "tools", "vision"] })).toMatchObject({
+    expect(await listFirst("ollama", { capabilities: ["completion", "tools", "vision"] })).toMatchObject({
       context_window: null,
       max_context_window: 40_960,
       tools: true,
@@ -170,17 +170,17 @@ describe("the list of models says what is served and what the model can", () => 
       reasoning: false,
     });
     server!.stop();
-    expect(await listed("ollama", { isLoaded: true })).toMatchObject({ context_window: 4_096, images: false });
+    expect(await listFirst("ollama", { isLoaded: true })).toMatchObject({ context_window: 4_096, images: false });
   });
 
   test("llama.cpp, LM Studio, vLLM", async () => {
-    expect(await listed("llama.cpp")).toMatchObject({ context_window: 4_096, images: false });
+    expect(await listFirst("llama.cpp")).toMatchObject({ context_window: 4_096, images: false });
     server!.stop();
-    expect(await listed("lmstudio", { isLoaded: true })).toMatchObject({
+    expect(await listFirst("lmstudio", { isLoaded: true })).toMatchObject({
       context_window: 4_096,
       max_context_window: 40_960,
     });
     server!.stop();
-    expect(await listed("vllm")).toMatchObject({ context_window: 4_096 });
+    expect(await listFirst("vllm")).toMatchObject({ context_window: 4_096 });
   });
 });

@@ -78,9 +78,9 @@ async function loadedIn(question: WindowQuestion): Promise<Record<string, unknow
   const { endpoint, name } = question;
   // Ollama accepts names in any case, and lists them as they were pulled.
   const names = [name, `${name}:latest`].map((one) => one.toLowerCase());
-  const named = (one: unknown) => names.includes(String(one).toLowerCase());
+  const isNamed = (one: unknown) => names.includes(String(one).toLowerCase());
   const answer = await ask(question, `${ollamaRoot(endpoint.baseUrl)}/api/ps`);
-  return listIn(answer, "models").find((one) => named(one["model"]) || named(one["name"]));
+  return listIn(answer, "models").find((one) => isNamed(one["model"]) || isNamed(one["name"]));
 }
 
 /**

@@ -9,7 +9,12 @@ import type { AssistantPart, TextPart } from "../../engine/parts.ts";
 export function withToolsInText(request: ModelRequest): ModelRequest {
   const { system, messages, tools } = request;
   const about = tools.length > 0 ? [toolsText(tools)] : [];
-  return { ...request, tools: [], system: [system, ...about].join("\n\n"), messages: joined(messages.map(inText)) };
+  return {
+    ...request,
+    tools: [],
+    system: [system, ...about].join("\n\n"),
+    messages: joinUserMessages(messages.map(inText)),
+  };
 }
 
 function toolsText(tools: readonly ModelTool[]): string {
@@ -42,7 +47,7 @@ function partInText(part: AssistantPart): AssistantPart {
 }
 
 /** Joins consecutive user messages, because some templates require strictly alternating roles. */
-function joined(messages: readonly ModelMessage[]): ModelMessage[] {
+function joinUserMessages(messages: readonly ModelMessage[]): ModelMessage[] {
   const out: ModelMessage[] = [];
   for (const message of messages) {
     const last = out.at(-1);
@@ -54,5 +59,5 @@ function joined(messages: readonly ModelMessage[]): ModelMessage[] {
 
 type UserParts = Extract<ModelMessage, { role: "user" }>["parts"];
 const apart = (parts: UserParts): UserParts =>
-  parts.map((part, at): UserParts[number] => (at === 0 && part.type === "text" ? spaced(part) : part));
-const spaced = (part: TextPart): TextPart => ({ ...part, text: `\n\n${part.text}` });
+  parts.map((part, at): UserParts[number] => (at === 0 && part.type === "text" ? addBlankLine(part) : part));
+const addBlankLine = (part: TextPart): TextPart => ({ ...part, text: `\n\n${part.text}` });

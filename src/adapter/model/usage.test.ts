@@ -1,7 +1,7 @@
 /** Which of a provider's token counts are believed. */
 import { expect, test } from "bun:test";
 import type { ModelRequest, ModelUsage } from "../../engine/model.ts";
-import { measured, NO_USAGE } from "./usage.ts";
+import { measureUsage, NO_USAGE } from "./usage.ts";
 
 const request: Pick<ModelRequest, "system" | "messages" | "tools"> = {
   system: "You are a careful engineer. ".repeat(20),
@@ -10,7 +10,7 @@ const request: Pick<ModelRequest, "system" | "messages" | "tools"> = {
 };
 const text = "This is to be done. ".repeat(20);
 const received = { parts: [{ type: "text" as const, text }], characters: text.length };
-const measure = (usage: ModelUsage | undefined, of = received) => measured(request as ModelRequest, of, usage);
+const measure = (usage: ModelUsage | undefined, of = received) => measureUsage(request as ModelRequest, of, usage);
 
 test("counts that are left out or zero though text was sent and received are estimated, and marked as that", () => {
   for (const reported of [

@@ -109,26 +109,26 @@ const sentSize = ({ system, messages, tools }: ModelRequest): Size =>
  * Determines the usage of a call. @param received all parts that came, including tool calls; `characters` also counts
  * tool input that was cut off.
  */
-export function measured(
+export function measureUsage(
   request: ModelRequest,
   received: { parts: readonly AssistantPart[]; characters: number },
   reported: ModelUsage | undefined,
 ): Measured {
-  return believed(
+  return chooseUsage(
     sentSize(request),
     { bytes: Buffer.byteLength(JSON.stringify(received.parts)), characters: () => received.characters },
     reported,
   );
 }
 
-/** As `measured`, for texts that were passed on unchanged. @param sent, received their sizes. */
-export const measuredBySize = (
+/** As `measureUsage`, for texts that were passed on unchanged. @param sent, received their sizes. */
+export const measureUsageBySize = (
   sent: Pick<Size, "bytes" | "characters" | "items">,
   received: SizeSaid,
   reported: ModelUsage | undefined,
-): Measured => believed({ ...NOTHING, ...sent }, received, reported);
+): Measured => chooseUsage({ ...NOTHING, ...sent }, received, reported);
 
-function believed(sent: Size, said: SizeSaid, reported: ModelUsage | undefined): Measured {
+function chooseUsage(sent: Size, said: SizeSaid, reported: ModelUsage | undefined): Measured {
   if (reported && isPossible(reported, sent, said)) return { usage: withinItself(reported), estimated: false };
   const tokens = (characters: number) => Math.ceil(characters / CHARACTERS_PER_TOKEN);
   // An attached page costs as much as a picture, however many bytes it has.

@@ -24,14 +24,14 @@ export type ModelWindows = (
   options: { mayLoad: boolean; signal: AbortSignal },
 ) => Promise<ModelWindow | undefined>;
 
-const said = (tokens: number): string => tokens.toLocaleString("en-US");
+const formatTokens = (tokens: number): string => tokens.toLocaleString("en-US");
 /** A smaller share is no reason for advice. */
 const BESIDE_LEAST = 0.01;
 
 function besideText(part: number, served: number | null): string | null {
   if (part < BESIDE_LEAST) return null;
-  const window = served === null ? "its window" : `a window of ${said(served)}`;
-  return `${Math.round(part * 100)} % of it does not fit the card with ${window} and is computed by the processor, which is slow; set a smaller window, not below ${said(SMALL_WINDOW)}, or take a smaller model`;
+  const window = served === null ? "its window" : `a window of ${formatTokens(served)}`;
+  return `${Math.round(part * 100)} % of it does not fit the card with ${window} and is computed by the processor, which is slow; set a smaller window, not below ${formatTokens(SMALL_WINDOW)}, or take a smaller model`;
 }
 
 export function createModelWindows(deps: Pick<ModelPortDeps, "keys" | "prices"> & { clock: Clock }): ModelWindows {
@@ -51,12 +51,12 @@ export function createModelWindows(deps: Pick<ModelPortDeps, "keys" | "prices"> 
     const served = tokens ?? known.context_window;
     const remedy = windowRemedy(to.kind, to.providerId, model);
     if (served === null && to.kind === "ollama") {
-      const advice = `no window is set: Ollama serves ${said(USUAL_WINDOW)} tokens on cards below 24 GiB, too small for agents; ${remedy}`;
+      const advice = `no window is set: Ollama serves ${formatTokens(USUAL_WINDOW)} tokens on cards below 24 GiB, too small for agents; ${remedy}`;
       return { ...answer, context_window: null, is_small: false, advice };
     }
     const is_small = served !== null && served < SMALL_WINDOW;
     if (is_small) {
-      const advice = `served window ${said(served)}: too small for agents; ${remedy}`;
+      const advice = `served window ${formatTokens(served)}: too small for agents; ${remedy}`;
       return { ...answer, context_window: served, is_small, advice };
     }
     const beside = await askBesideCard(question);

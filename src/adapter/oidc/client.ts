@@ -12,7 +12,7 @@ import { messageOf, Problem, unauthorized, unavailable } from "../../core/errors
 import { membersOf, textIn } from "../../core/is-object.ts";
 import type { OidcClient, OidcPerson, OidcSettings } from "../oidc.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
-import { isWebAddress, listed } from "./metadata.ts";
+import { isWebAddress, toStrings } from "./metadata.ts";
 
 const TIMEOUT_SECONDS = 10;
 const DISCOVERY_KEPT_MS = HOUR_MS;
@@ -45,7 +45,7 @@ export function openOidcClient(log: (why: string, detail: Record<string, unknown
       if (!isWebAddress(metadata.authorization_endpoint) || !isWebAddress(metadata.token_endpoint))
         throw new Error("no endpoints to sign on at");
       if (!clientSecret) return found;
-      const methods = listed(metadata.token_endpoint_auth_methods_supported) ?? ["client_secret_basic"];
+      const methods = toStrings(metadata.token_endpoint_auth_methods_supported) ?? ["client_secret_basic"];
       const auth = methods.includes("client_secret_basic") ? client.ClientSecretBasic : client.ClientSecretPost;
       const configuration = new client.Configuration(metadata, clientId, undefined, auth(clientSecret));
       configuration.timeout = TIMEOUT_SECONDS;

@@ -6,5 +6,5 @@ export function isWebAddress(value: unknown): boolean {
 }
 
 /** The strings of a list in the document; undefined when it is missing or not a list. */
-export const listed = (value: unknown): string[] | undefined =>
+export const toStrings = (value: unknown): string[] | undefined =>
   Array.isArray(value) ? value.filter((one) => typeof one === "string") : undefined;

@@ -10,7 +10,7 @@ import { readMembers } from "../../core/json-reader.ts";
 import { readBeginning } from "../../core/read-bounded.ts";
 import type { OidcFinding, OidcSettings, ProbeRequest } from "../oidc.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
-import { isWebAddress, listed } from "./metadata.ts";
+import { isWebAddress, toStrings } from "./metadata.ts";
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 512 * 1024;
@@ -158,7 +158,7 @@ async function secretOf(
   { clientId, clientSecret }: OidcSettings,
   { redirectUri }: ProbeRequest,
 ): Promise<OidcFinding> {
-  const methods = listed(metadata.token_endpoint_auth_methods_supported) ?? ["client_secret_basic"];
+  const methods = toStrings(metadata.token_endpoint_auth_methods_supported) ?? ["client_secret_basic"];
   const basic = Boolean(clientSecret) && methods.includes("client_secret_basic");
   const body = new URLSearchParams({
     grant_type: "authorization_code",
@@ -186,7 +186,7 @@ async function secretOf(
 }
 
 async function scopesOf(metadata: client.ServerMetadata, { scopes }: ProbeRequest): Promise<OidcFinding> {
-  const known = listed(metadata.scopes_supported);
+  const known = toStrings(metadata.scopes_supported);
   const missing = known ? scopes.filter((scope) => !known.includes(scope)) : [];
   if (missing.length === 0) return ok("scopes", "It knows the scopes that are asked for.");
   return warn(

@@ -81,7 +81,7 @@ beforeAll(async () => {
             counted += bytes;
             return counted < most;
           },
-          done: () => void passages--,
+          onEnd: () => void passages--,
         };
       },
     },

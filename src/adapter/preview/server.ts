@@ -36,7 +36,7 @@ export interface Passage extends Between {
   /** The visitor's answer after `connect` has thrown. */
   explain(error: unknown): OwnAnswer;
   /** Called once, when the request is over. */
-  done(): void;
+  onEnd(): void;
 }
 
 interface PreviewServerDeps {
@@ -102,7 +102,7 @@ async function serve(socket: Socket, { decide }: PreviewServerDeps): Promise<voi
   } catch (error) {
     answer(socket, decided.explain(error));
   } finally {
-    decided.done();
+    decided.onEnd();
   }
 }
 

@@ -133,10 +133,10 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
   const start = async (changes?: Partial<SandboxSpec>) => await life.driver.start(await specOf(changes), never);
   const sh = (script: string, changes: Partial<ExecOptions> = {}, sandbox: Sandbox = shared) =>
     sandbox.exec(["sh", "-c", script], { ...EXEC, ...changes });
-  const said = async (script: string, sandbox?: Sandbox) => (await sh(script, {}, sandbox)).output.trim();
+  const readOutput = async (script: string, sandbox?: Sandbox) => (await sh(script, {}, sandbox)).output.trim();
   /** Writes lines to `count` until it is killed, outside of its command's session. Resolves once the first is there. */
   const beat = (sandbox: Sandbox) =>
-    said(
+    readOutput(
       `setsid sh -c 'while :; do echo x >> count; sleep 0.02; done' >/dev/null 2>&1 & until [ -s count ]; do sleep 0.02; done`,
       sandbox,
     );
@@ -198,7 +198,7 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
       expect(result).toMatchObject({ exitCode: null, timedOut: how === "timedOut", aborted: how === "aborted" });
       // A surviving process would write again within the time that this command watches.
       const looks = `a=$(wc -c < ${file}); for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; done; [ "$a" = "$(wc -c < ${file})" ] && echo still`;
-      expect(await said(looks)).toBe("still");
+      expect(await readOutput(looks)).toBe("still");
     }
   });
 
@@ -211,14 +211,14 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
     await symlink("deep/er/old", join(own, "link"));
     const spec = await specOf({ home: own });
     const sandbox = await life.driver.start(spec, never);
-    expect(await said("cat link; readlink link", sandbox)).toBe("old\ndeep/er/old");
-    await said(
+    expect(await readOutput("cat link; readlink link", sandbox)).toBe("old\ndeep/er/old");
+    await readOutput(
       "rm gone; rm -r becomes; echo file > becomes; echo new > 'a name\n with lines'; chmod 755 deep/er/old; mkdir empty; ln -s nowhere dangling; mv deep moved; head -c 3000000 /dev/zero > big",
       sandbox,
     );
     expect(Buffer.from(await sandbox.workspace.read("moved/er/old")).toString()).toBe("old\n");
     await sandbox.workspace.write("moved/er/mine", Buffer.from("from outside\n"));
-    expect(await said("cat moved/er/mine; echo more >> moved/er/mine", sandbox)).toBe("from outside");
+    expect(await readOutput("cat moved/er/mine; echo more >> moved/er/mine", sandbox)).toBe("from outside");
     const { entries } = await sandbox.workspace.walk("", { maxEntries: 100 });
     expect(entries.map(({ path }) => path)).toContain("moved/er/mine");
     await sandbox.workspace.bringBack();
@@ -244,7 +244,7 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
     await rm(join(own, "big"));
     await Bun.write(join(own, "becomes"), "changed between\n");
     const next = await life.driver.start({ ...spec, executionId: newId("execution") }, never);
-    expect(await said("cat becomes; ls big 2>/dev/null; cat moved/er/mine; stat -c %a moved/er/old", next)).toBe(
+    expect(await readOutput("cat becomes; ls big 2>/dev/null; cat moved/er/mine; stat -c %a moved/er/old", next)).toBe(
       "changed between\nfrom outside\nmore\n755",
     );
     await next.stop();
@@ -253,7 +253,7 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
   test("leads out of the files by no link, and reads neither pipes nor devices", async () => {
     const outside = await folder();
     await Bun.write(join(outside, "key"), CANARY);
-    await said(`ln -sfn ${outside} out; ln -sfn ${outside}/key key; ln -sfn / root; mkfifo pipe`);
+    await readOutput(`ln -sfn ${outside} out; ln -sfn ${outside}/key key; ln -sfn / root; mkfifo pipe`);
     for (const path of ["out/key", "key", `root${outside}/key`, "../key", outside, "pipe"]) {
       const failure = await shared.workspace.read(path).catch((error) => error);
       expect([path, failure.status >= 400]).toEqual([path, true]);
@@ -262,26 +262,26 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
     expect(readdirSync(outside)).toEqual(["key"]);
     await shared.workspace.bringBack();
     expect(await Bun.file(join(outside, "key")).text()).toBe(CANARY);
-    await said("rm -f out key root pipe");
+    await readOutput("rm -f out key root pipe");
   });
 
   test("says no more about itself than is true, and keeps granted values out of what is recorded outside", async () => {
     const { capabilities } = life.driver;
     const { files, network } = await life.driver.about(await specOf({ home }));
-    expect(files).toContain(await said("pwd -P"));
-    const others = Number(await said("grep -c -v -e lo: -e '|' /proc/net/dev"));
+    expect(files).toContain(await readOutput("pwd -P"));
+    const others = Number(await readOutput("grep -c -v -e lo: -e '|' /proc/net/dev"));
     if (capabilities.network === "policy")
       expect(network).toBe("There is no network: the cluster lets nothing in or out.");
     if (capabilities.network === "own") {
       expect([network, others]).toEqual(["There is no network.", 0]);
-      expect(await said("timeout 5 wget -O - http://169.254.169.254/ 2>&1; echo $?")).toMatch(/unreachable/);
+      expect(await readOutput("timeout 5 wget -O - http://169.254.169.254/ 2>&1; echo $?")).toMatch(/unreachable/);
     }
     if (capabilities.isolation === "container") {
-      expect(await said(`ls ${home}/ 2>&1 | grep -c 'No such file'`)).toBe("1");
-      expect(await said("echo x > /etc/x || echo refused")).toContain("refused");
+      expect(await readOutput(`ls ${home}/ 2>&1 | grep -c 'No such file'`)).toBe("1");
+      expect(await readOutput("echo x > /etc/x || echo refused")).toContain("refused");
       // Memory and processes are limited, and the sandbox survives a command that reaches a limit.
       expect((await sh("head -c 200000000 /dev/zero | tail")).exitCode).not.toBe(0);
-      expect(await said("ulimit -n; echo on")).toBe("4096\non");
+      expect(await readOutput("ulimit -n; echo on")).toBe("4096\non");
     }
     expect(await life.records()).not.toContain(CANARY);
   });
@@ -304,7 +304,7 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
       await expect(sandbox.connect(8000)).rejects.toMatchObject({ code: "previews_unavailable" });
       return await sandbox.stop();
     }
-    await said("mkdir site; echo hello > site/index.html; httpd -p 127.0.0.1:3000 -h site", sandbox);
+    await readOutput("mkdir site; echo hello > site/index.html; httpd -p 127.0.0.1:3000 -h site", sandbox);
     const ask = async (port: number) => {
       const connection = await sandbox.connect(port);
       connection.end("GET / HTTP/1.0\r\n\r\n");
@@ -362,7 +362,7 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
     for (const one of [kept, foreign]) {
       expect(await one.isAlive()).toBe(true);
       expect(
-        await said("a=$(wc -c < count); until [ $(wc -c < count) -gt $a ]; do sleep 0.02; done; echo beats", one),
+        await readOutput("a=$(wc -c < count); until [ $(wc -c < count) -gt $a ]; do sleep 0.02; done; echo beats", one),
       ).toBe("beats");
       await one.stop();
     }
@@ -382,7 +382,7 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
       args: ["-c", 'read -r line; echo "$GRANTED $line" > "$HOME/kept"; cat "$HOME/kept"; echo noise >&2; exec cat'],
       env: { GRANTED: "granted" },
     });
-    const opened = async (servers: ToolServers, spec: ToolServerSpec) => {
+    const openServer = async (servers: ToolServers, spec: ToolServerSpec) => {
       const texts = { stdout: "", stderr: "" };
       let look = () => {};
       const take = (stream: keyof typeof texts) => (chunk: Uint8Array) => {
@@ -405,7 +405,7 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
 
     test("talks with one line by line, keeps its folder, and ends it with everything that it started", async () => {
       const spec = await serverSpec(newId("job"));
-      const first = await opened(life.servers!, spec);
+      const first = await openServer(life.servers!, spec);
       await first.pipe.write("hello\n");
       await Promise.all([first.says("granted hello\n"), first.says("noise\n", "stderr")]);
       await first.pipe.write("again\n");
@@ -414,14 +414,14 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
       expect(await first.pipe.ended).not.toBe("");
       const beats = `setsid sh -c 'while :; do echo x >> "$HOME/beats"; sleep 0.02; done' >/dev/null 2>&1 &`;
       const script = `cat "$HOME/kept"; ${beats} until [ -s "$HOME/beats" ]; do sleep 0.02; done; echo up; read -r _; exit 7`;
-      const second = await opened(life.servers!, { ...spec, args: ["-c", script] });
+      const second = await openServer(life.servers!, { ...spec, args: ["-c", script] });
       expect(await second.says("up\n")).toBe("granted hello\nup\n");
       await second.pipe.write("end\n");
       expect(await second.pipe.ended).toContain("exit code 7");
       await second.pipe.kill();
       const twice =
         'wc -c < "$HOME/beats"; for i in 1 2 3 4 5 6; do sleep 0.05; done; wc -c < "$HOME/beats"; echo over';
-      const third = await opened(life.servers!, { ...spec, args: ["-c", `${twice}; exec cat`] });
+      const third = await openServer(life.servers!, { ...spec, args: ["-c", `${twice}; exec cat`] });
       const [before, after] = (await third.says("over\n")).split("\n");
       expect(Number(before)).toBeGreaterThan(0);
       expect(after).toBe(before!);
@@ -430,12 +430,12 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
 
     test("a command that does not exist ends at once and says so, and one that a dead server left is ended by the next", async () => {
       const spec = await serverSpec(newId("job"));
-      const missing = await opened(life.servers!, { ...spec, command: "no-such-program" }).then(
+      const missing = await openServer(life.servers!, { ...spec, command: "no-such-program" }).then(
         async ({ pipe }) => await pipe.ended.finally(pipe.kill),
         messageOf,
       );
       expect(missing).toMatch(/could not be started|exit code 127/);
-      const left = await opened(life.servers!, { ...spec, command: "cat", args: [] });
+      const left = await openServer(life.servers!, { ...spec, command: "cat", args: [] });
       // A process can be found by its environment only once its program runs.
       await left.pipe.write("up\n");
       await left.says("up\n");
@@ -445,7 +445,7 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
       await left.pipe.kill();
       // The server's data is there at its next start, until the server is forgotten.
       const kept = { ...spec, args: ["-c", 'ls -A "$HOME" | grep -c kept; exec cat'] };
-      const again = await opened(next.servers!, kept);
+      const again = await openServer(next.servers!, kept);
       await again.says("0\n");
       await again.pipe.kill();
       await next.servers!.forget(spec.server);

@@ -5,7 +5,7 @@ import { createExecFrame } from "./docker/exec-frame.ts";
 import { createOutputWindow } from "./output-window.ts";
 
 /** Cuts bytes into chunks of these sizes, which are repeated. */
-function* chunked(data: Uint8Array, sizes: readonly number[]): Generator<Uint8Array> {
+function* cutChunks(data: Uint8Array, sizes: readonly number[]): Generator<Uint8Array> {
   for (let at = 0, turn = 0; at < data.length; turn++) {
     const size = sizes[turn % sizes.length] ?? 1;
     yield data.subarray(at, at + size);
@@ -20,7 +20,7 @@ describe("a window of output", () => {
       fc.property(fc.string({ unit: "grapheme", maxLength: 300 }), sizes, (text, cuts) => {
         const data = Buffer.from(text);
         const window = createOutputWindow(data.length);
-        const shown = [...chunked(data, cuts)].map((chunk) => window.push("stdout", chunk)).join("");
+        const shown = [...cutChunks(data, cuts)].map((chunk) => window.push("stdout", chunk)).join("");
         expect(window.end()).toEqual({ output: text, omittedBytes: 0 });
         expect(shown).toBe(text);
       }),
@@ -36,7 +36,7 @@ describe("a window of output", () => {
         (text, max, cuts) => {
           const data = Buffer.from(text);
           const window = createOutputWindow(max);
-          for (const chunk of chunked(data, cuts)) window.push("stdout", chunk);
+          for (const chunk of cutChunks(data, cuts)) window.push("stdout", chunk);
           const { output, omittedBytes } = window.end();
           const [head = "", tail = ""] = output.split(/\n\[… \d+ bytes left out …\]\n/);
           expect(text.startsWith(head) && text.endsWith(tail)).toBe(true);
@@ -69,7 +69,7 @@ describe("the frame around a command", () => {
         const got: Uint8Array[] = [];
         const frame = createExecFrame(MARKER, (_, chunk) => got.push(chunk.slice()));
         const stream = Buffer.concat([Buffer.from("42\n"), body, Buffer.from(`${MARKER}${code}\n`)]);
-        for (const chunk of chunked(stream, cuts)) frame.push("stdout", chunk);
+        for (const chunk of cutChunks(stream, cuts)) frame.push("stdout", chunk);
         frame.flush();
         expect(Buffer.concat(got).equals(Buffer.from(body))).toBe(true);
         expect([frame.pid, frame.exitCode]).toEqual(["42", code]);

@@ -8,7 +8,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { sortedInTurns } from "../../core/turns.ts";
 import type { FileEntry, WalkEntry, WalkOptions, WalkResult, Workspace } from "../../engine/sandbox.ts";
 import { type Entry, FileError, type FileStat, type Folder, modifiedMs } from "../../working-copy/folder.ts";
-import { joined, type WalkedPart, walkBeneath } from "../../working-copy/walk.ts";
+import { joinPath, type WalkedPart, walkBeneath } from "../../working-copy/walk.ts";
 import { asPathProblem, type Owner, type Place, resolvePlace } from "./workspace-path.ts";
 
 const MAX_LISTED = 10_000;
@@ -98,7 +98,7 @@ async function walkPlace({ folder, name, relative }: Place, options: WalkOptions
   const walk = walkBeneath(top, { leaveOut, onUnreadable, signal });
   for await (const { path, entries: found } of inFolders(walk, maxEntries)) {
     for (const { name: own, kind } of found)
-      if (kind !== "other") entries.push({ path: joined(relative, joined(path, own)), kind });
+      if (kind !== "other") entries.push({ path: joinPath(relative, joinPath(path, own)), kind });
     if (entries.length > maxEntries) return { entries: entries.slice(0, maxEntries), truncated: true };
   }
   return { entries, truncated };

@@ -108,9 +108,9 @@ async function runProgram(program: Program, text: string, signal: AbortSignal, a
   try {
     const file = join(folder, "speech.wav");
     const { code, output } = await run(program, argsOf(file), text, signal);
-    if (code !== 0) throw /voice/i.test(output) ? noVoice(program.name) : failed(program.name);
+    if (code !== 0) throw /voice/i.test(output) ? noVoice(program.name) : createSpeechProblem(program.name);
     const audio = await readFile(file).catch(() => undefined);
-    if (!audio?.byteLength) throw failed(program.name);
+    if (!audio?.byteLength) throw createSpeechProblem(program.name);
     return { audio: new Uint8Array(audio), costUsd: 0 };
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -120,7 +120,7 @@ async function runProgram(program: Program, text: string, signal: AbortSignal, a
 const noVoice = (program: string) => invalidField("/voice_id", `${program} has no such voice`);
 const notInstalled = (program: string) =>
   unavailable("speech_unreachable", `${program} is not installed on this machine. Install it first.`);
-const failed = (program: string) => unavailable("speech_refused", `${program} made no sound of the text.`);
+const createSpeechProblem = (program: string) => unavailable("speech_refused", `${program} made no sound of the text.`);
 
 async function run({ file }: Program, args: string[], text: string, signal: AbortSignal) {
   const child = Bun.spawn([file, ...args], {

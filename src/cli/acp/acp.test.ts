@@ -77,8 +77,8 @@ describe("a session", () => {
   test("streams thoughts, words and tool calls with the changes of files, and is a chat of the server", async () => {
     const { editor, id, prompt } = await edit("scribe");
     expect(await prompt("Bells?")).toEqual({ stopReason: "end_turn" });
-    expect(editor.said(id)).toBe("I write it. Done.");
-    expect(editor.said(id, "agent_thought_chunk")).toBe("Bells, then.");
+    expect(editor.readText(id)).toBe("I write it. Done.");
+    expect(editor.readText(id, "agent_thought_chunk")).toBe("Bells, then.");
     const updates = editor.updates(id);
     expect(statesOf(updates)).toEqual(["pending", "in_progress", "completed", "pending", "in_progress", "completed"]);
     const path = join(folder.path, "bell.txt");
@@ -97,8 +97,8 @@ describe("a session", () => {
     expect(sessions).toMatchObject([{ sessionId: id, title: "Bells?" }]);
     const loaded = await other.agent.request("session/load", { sessionId: id, cwd: folder.path, mcpServers: [] });
     expect(loaded.configOptions).toMatchObject([{ id: "model", category: "model", currentValue: "demo/scripted" }]);
-    expect(other.said(id, "user_message_chunk")).toBe("Bells?");
-    expect(other.said(id)).toBe("I write it. Done.");
+    expect(other.readText(id, "user_message_chunk")).toBe("Bells?");
+    expect(other.readText(id)).toBe("I write it. Done.");
     expect(statesOf(other.updates(id))).toEqual(["pending", "completed", "pending", "completed"]);
     await other.agent.request("session/resume", { sessionId: id, cwd: folder.path });
     const told = other.updates(id).length;
@@ -129,16 +129,16 @@ describe("a session", () => {
     const body = { base_url: `${models.origin}/v1`, models: [lab(true), lab(false)] };
     expect((await server.request("PUT", "/v1/settings/providers/custom-lab", { body })).status).toBe(200);
     const { editor, id } = await edit("reviewer");
-    const chosen = (value: string) =>
+    const chooseModel = (value: string) =>
       editor.agent.request("session/set_config_option", { sessionId: id, configId: "model", value });
-    await expect(chosen("nowhere/x")).rejects.toThrow(/no such provider/);
-    expect((await chosen("custom-lab/blind")).configOptions).toMatchObject([{ currentValue: "custom-lab/blind" }]);
+    await expect(chooseModel("nowhere/x")).rejects.toThrow(/no such provider/);
+    expect((await chooseModel("custom-lab/blind")).configOptions).toMatchObject([{ currentValue: "custom-lab/blind" }]);
     const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
     const picture: ContentBlock = { type: "image", mimeType: "image/png", data: dot };
     await expect(editor.agent.request("session/prompt", { sessionId: id, prompt: [picture] })).rejects.toThrow(
       "custom-lab/blind sees no pictures. Choose another model, or leave the picture out.",
     );
-    await chosen("custom-lab/sees");
+    await chooseModel("custom-lab/sees");
     const answer = await editor.agent.request("session/prompt", {
       sessionId: id,
       prompt: [
@@ -154,7 +154,7 @@ describe("a session", () => {
       content: "Look at src/a.ts\n\nb.md:\n````\n```x```\n````",
       attachments: [{ media_type: "image/png" }],
     });
-    expect(editor.said(id)).toBe("Seen.");
+    expect(editor.readText(id)).toBe("Seen.");
     const asked = models.requests.findLast(({ path }) => path.endsWith("/chat/completions"));
     expect(JSON.stringify(asked?.body)).toContain(`data:image/png;base64,${dot}`);
     expect(editor.updates(id)).toContainEqual(
@@ -167,8 +167,8 @@ describe("a session", () => {
     const both = await Promise.all([edit("plain"), edit("plain"), edit("plain")]);
     const [one, two, silent] = both;
     await Promise.all([one!.prompt("One"), two!.prompt("Two")]);
-    expect(one!.editor.said(one!.id)).toBe("Here.");
-    expect(two!.editor.said(two!.id)).toBe("Here.");
+    expect(one!.editor.readText(one!.id)).toBe("Here.");
+    expect(two!.editor.readText(two!.id)).toBe("Here.");
     expect(one!.editor.updates(two!.id)).toEqual([]);
     const ends = await Promise.all(both.map(({ editor }) => editor.close()));
     expect(ends).toEqual([0, 0, 0].map((code) => ({ code, stderr: "" })));
@@ -179,14 +179,14 @@ describe("a session", () => {
   test("cancel stops the turn, and the next prompt is answered; a second one at the same time is refused", async () => {
     const { editor, id, prompt } = await edit("endless");
     const first = prompt("All of it");
-    await editor.until(id, () => editor.said(id).includes("word0"));
+    await editor.until(id, () => editor.readText(id).includes("word0"));
     await expect(prompt("Now this")).rejects.toThrow(/is answering a prompt/);
     await editor.agent.notify("session/cancel", { sessionId: id });
     expect(await first).toEqual({ stopReason: "cancelled" });
     expect(await prompt("And now?")).toEqual({ stopReason: "end_turn" });
     const closed = await edit("endless", {});
     const third = closed.prompt("All of it");
-    await closed.editor.until(closed.id, () => closed.editor.said(closed.id).includes("word0"));
+    await closed.editor.until(closed.id, () => closed.editor.readText(closed.id).includes("word0"));
     await closed.editor.agent.request("session/close", { sessionId: closed.id });
     expect(await third).toEqual({ stopReason: "cancelled" });
     await expect(closed.prompt("Hm?")).rejects.toMatchObject({ code: -32_002 });
@@ -196,17 +196,17 @@ describe("a session", () => {
     const { editor, id, prompt } = await edit("slow");
     const gone = prompt("Slowly");
     gone.catch(() => {});
-    await editor.until(id, () => editor.said(id).includes("word0"));
+    await editor.until(id, () => editor.readText(id).includes("word0"));
     expect(await editor.close()).toEqual({ code: 0, stderr: "" });
     const other = await openEditor({ args: ["--url", server.url] });
     editors.push(other);
     await other.agent.request("session/load", { sessionId: id, cwd: folder.path, mcpServers: [] });
-    await other.until(id, () => other.said(id) === LONG);
+    await other.until(id, () => other.readText(id) === LONG);
     const again = await other.agent.request("session/prompt", {
       sessionId: id,
       prompt: [{ type: "text", text: "More" }],
     });
-    expect([again.stopReason, other.said(id)]).toEqual(["end_turn", `${LONG}Again.`]);
+    expect([again.stopReason, other.readText(id)]).toEqual(["end_turn", `${LONG}Again.`]);
   });
 });
 
@@ -251,7 +251,7 @@ describe("a call that a rule asks about", () => {
     expect(await prompt("d")).toEqual({ stopReason: "cancelled" });
     await withdrawn.promise;
     expect(statesOf(editor.updates(id)).slice(9)).toEqual(["pending", "failed"]);
-    expect(editor.said(id)).toBe("First.Second.Third.");
+    expect(editor.readText(id)).toBe("First.Second.Third.");
     const kinds = ["allow_once", "allow_always", "reject_once"];
     expect(titles).toEqual(["a", "b", "c", "d"].map((name) => [`May careful use write: ${name}.txt?`, "edit", kinds]));
   });
@@ -261,11 +261,11 @@ describe("the server", () => {
   test("that is killed in mid-turn and comes back goes on, and no word is doubled", async () => {
     const { editor, id, prompt } = await edit("slow");
     const answer = prompt("Slowly");
-    await editor.until(id, () => editor.said(id).includes("word30"));
+    await editor.until(id, () => editor.readText(id).includes("word30"));
     await server.stop("SIGKILL");
     server = await startServer({ data: server.data, env: { ...env(), PORT: new URL(server.url).port } });
     expect(await answer).toEqual({ stopReason: "end_turn" });
-    expect(editor.said(id)).toBe(LONG);
+    expect(editor.readText(id)).toBe(LONG);
   });
 
   test("that cannot be reached, or wants a log-in, is named in one line with what to do", async () => {
@@ -310,7 +310,7 @@ describe("what is no protocol", () => {
       editor.agent.request("session/prompt", { sessionId: "chat_none", prompt: [{ type: "text", text: "x" }] }),
     ).rejects.toMatchObject({ code: -32_002 });
     expect(await prompt("Still there?")).toEqual({ stopReason: "end_turn" });
-    expect(editor.said(id)).toBe("Here.");
+    expect(editor.readText(id)).toBe("Here.");
     expect((await editor.close()).code).toBe(0);
   });
 

@@ -110,7 +110,7 @@ export function createEditorStream(stdin: Readable, stdout: Writable): EditorStr
     }),
   };
   stdin.on("data", chunks.add);
-  const hangUp = (): void => void chunks.drained().then(() => end());
+  const hangUp = (): void => void chunks.waitForDrain().then(() => end());
   stdin.on("end", hangUp).on("error", hangUp).on("close", hangUp);
   // The editor has closed its end.
   stdout.on("error", () => end());

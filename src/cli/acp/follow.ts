@@ -20,7 +20,7 @@ interface FollowedTurn {
 }
 
 const PAUSE_MS = 500;
-const ended = () => new Problem(409, "session_ended", "This chat has ended. Start a new one.");
+const createEndedProblem = () => new Problem(409, "session_ended", "This chat has ended. Start a new one.");
 
 /**
  * Follows a chat until the turn has ended. @throws Problem when the chat ends or the server stays unreachable; the
@@ -54,7 +54,7 @@ async function readSome(client: Client, turn: FollowedTurn, signal: AbortSignal)
       await turn.take(event);
       position.at = event.id ?? position.at;
       if (kind === "turn_ended" && (messageId === undefined || data["message_id"] === messageId)) return endOf(data);
-      if (kind === "session_ended") throw ended();
+      if (kind === "session_ended") throw createEndedProblem();
     }
   } catch (error) {
     if (!isAway(error) || position.at === before) throw error;
@@ -69,7 +69,7 @@ async function readSome(client: Client, turn: FollowedTurn, signal: AbortSignal)
 async function skipLost(client: Client, { chatId, position }: FollowedTurn): Promise<TurnEnd | undefined> {
   const { status, reply } = await client.call("GET", `${pathOf(chatId)}?limit=1`);
   position.at = reply.last_event_id;
-  if (status === "ended") throw ended();
+  if (status === "ended") throw createEndedProblem();
   if (status === "busy") return undefined;
   if (status !== "failed") return { status: "succeeded" };
   const message = "The reply failed. The reason is no longer in the event log: see the chat in the dashboard.";

@@ -2,7 +2,7 @@
 import { type ChatDetailView, type MessageView, pathOf } from "../chat/session.ts";
 import { presentCall, presentEnd } from "./calls.ts";
 import type { Link } from "./link.ts";
-import { spoken, type Tell, thought } from "./teller.ts";
+import { type Tell, toMessageUpdate, toThoughtUpdate } from "./teller.ts";
 
 const PAGE = 100;
 const MESSAGES = 1_000;
@@ -17,7 +17,7 @@ export async function tellHistory(link: Link, id: string, tell: Tell, cwd: strin
     earlier = page.earlier;
     messages = [...page.messages, ...messages];
   }
-  if (earlier) await tell(thought("(Earlier messages are in the dashboard.)\n"));
+  if (earlier) await tell(toThoughtUpdate("(Earlier messages are in the dashboard.)\n"));
   for (const message of messages) if (!message.withdrawn) await tellMessage(message, tell, cwd);
   return newest;
 }
@@ -29,8 +29,8 @@ async function tellMessage(message: MessageView, tell: Tell, cwd: string): Promi
     return tell({ sessionUpdate: "user_message_chunk", content: { type: "text", text: `${content}${files}` } });
   }
   if (role === "system") return;
-  if (thinking !== "") await tell(thought(thinking));
-  if (content !== "") await tell(spoken(content));
+  if (thinking !== "") await tell(toThoughtUpdate(thinking));
+  if (content !== "") await tell(toMessageUpdate(content));
   for (const { ok, output, ...call } of tool_calls) {
     await tell({ sessionUpdate: "tool_call", ...presentCall(call, cwd) });
     const end = ok === null ? { status: "in_progress" as const } : presentEnd(call, { ok, output: output ?? "" }, cwd);

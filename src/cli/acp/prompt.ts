@@ -33,7 +33,7 @@ export function readPrompt(blocks: readonly ContentBlock[], cwd: string): Prompt
       case "resource": {
         const { resource } = block;
         const name = nameOf(resource.uri, cwd);
-        if ("text" in resource) return `\n\n${name}:\n${fenced(resource.text)}\n\n`;
+        if ("text" in resource) return `\n\n${name}:\n${fence(resource.text)}\n\n`;
         const file = name.split(/[/\\]/).at(-1) || "file";
         return attach(resource.blob, file.slice(-100), resource.mimeType ?? "application/octet-stream");
       }
@@ -64,7 +64,7 @@ function nameOf(uri: string, cwd: string): string {
 }
 
 /** The text between code fences that are longer than any run of backticks in it. */
-function fenced(text: string): string {
+function fence(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([marks]) => marks.length));
   const mark = "`".repeat(longest + 1);
   return `${mark}\n${text}\n${mark}`;

@@ -31,7 +31,7 @@ export function createQuestions({ link, client, sessionId, teller, signal }: Que
     const question = await link.askPatiently((server) => server.call("GET", path), signal);
     if (question.state !== "waiting" || closing.signal.aborted) return;
     open.set(id, { closing, callId: question.call_id });
-    await teller.asked(callOf(question));
+    await teller.showCall(callOf(question));
     const { outcome } = await client.request("session/request_permission", formOf(question, sessionId), {
       cancellationSignal: closing.signal,
       stopWaitingOnCancel: true,
@@ -61,7 +61,7 @@ export function createQuestions({ link, client, sessionId, teller, signal }: Que
     close(id: string, isAllowed: boolean): void {
       const known = open.get(id);
       open.delete(id);
-      if (known?.callId !== undefined) teller.answered(known.callId, isAllowed);
+      if (known?.callId !== undefined) teller.recordAnswer(known.callId, isAllowed);
       known?.closing.abort();
     },
     closeAll(): void {

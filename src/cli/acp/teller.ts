@@ -12,13 +12,19 @@ export type Tell = (update: SessionUpdate) => Promise<void>;
 export type Teller = ReturnType<typeof createTeller>;
 
 const content = (text: string) => ({ content: { type: "text" as const, text } });
-export const spoken = (text: string): SessionUpdate => ({ sessionUpdate: "agent_message_chunk", ...content(text) });
-export const thought = (text: string): SessionUpdate => ({ sessionUpdate: "agent_thought_chunk", ...content(text) });
+export const toMessageUpdate = (text: string): SessionUpdate => ({
+  sessionUpdate: "agent_message_chunk",
+  ...content(text),
+});
+export const toThoughtUpdate = (text: string): SessionUpdate => ({
+  sessionUpdate: "agent_thought_chunk",
+  ...content(text),
+});
 
 /** @param cwd the folder that the editor has open. */
 export function createTeller(tell: Tell, cwd: string) {
-  const words = createWords((text) => tell(spoken(text)));
-  const thoughts = createWords((text) => tell(thought(text)));
+  const words = createWords((text) => tell(toMessageUpdate(text)));
+  const thoughts = createWords((text) => tell(toThoughtUpdate(text)));
   /** Calls that have not ended. `isAllowed` is set only for calls that a person was asked about. */
   const calls = new Map<string, { call: Call; isAllowed?: boolean }>();
   const keep = (): void => {
@@ -72,7 +78,7 @@ export function createTeller(tell: Tell, cwd: string) {
         case "agent_plan":
           return tell(planOf(data));
         case "activity":
-          return tell(thought(`(${localizeTimes(oneLine(String(data["title"])))})\n`));
+          return tell(toThoughtUpdate(`(${localizeTimes(oneLine(String(data["title"])))})\n`));
         case "turn_started":
         case "turn_steered":
         case "turn_ended":
@@ -80,12 +86,12 @@ export function createTeller(tell: Tell, cwd: string) {
       }
     },
     /** Shows the call that a person is asked about, before it begins. */
-    async asked(call: Call): Promise<void> {
+    async showCall(call: Call): Promise<void> {
       if (calls.has(call.call_id)) return;
       calls.set(call.call_id, { call, isAllowed: false });
       await tell({ sessionUpdate: "tool_call", ...presentCall(call, cwd) });
     },
-    answered(callId: string, isAllowed: boolean): void {
+    recordAnswer(callId: string, isAllowed: boolean): void {
       const known = calls.get(callId);
       if (known?.isAllowed !== undefined) known.isAllowed = isAllowed;
     },

@@ -61,7 +61,7 @@ describe("a chat at a terminal", () => {
     expect(text).toMatch(/^✔ ls \. +\d+\.\d s/m);
     expect(text).toMatch(/^• one\n• two$/m);
     expect(text).toMatch(/^scribe \$0\.00 · \d\S* tokens ›/m);
-    expect(terminal.sent()).toContain("\x1b[1mring");
+    expect(terminal.readOutput()).toContain("\x1b[1mring");
     terminal.type("/quit\r");
     expect(await terminal.exited).toBe(0);
     expect(terminal.text()).toContain("skep chat scribe -c");

@@ -112,7 +112,7 @@ async function messagesOf({ client, session }: ChatState): Promise<{ own: Messag
   return { all, own: all.filter(({ role }) => role === "user").reverse() };
 }
 
-function chosen(own: readonly MessageView[], word: string): MessageView {
+function pickMessage(own: readonly MessageView[], word: string): MessageView {
   const found = /^\d+$/.test(word) ? own[Number(word) - 1] : undefined;
   if (!found)
     throw badUsage(own.length === 0 ? "You have said nothing yet." : `Give a number from 1 to ${own.length}.`);
@@ -127,7 +127,7 @@ async function rewind(state: ChatState, word: string): Promise<string | string[]
       .map(({ content }, at) => `${at + 1}  ${oneLine(content).slice(0, SAID_CHARACTERS)}`);
     return said.length === 0 ? "You have said nothing yet." : said;
   }
-  const { id, content } = chosen(own, word);
+  const { id, content } = pickMessage(own, word);
   await state.client.call("POST", `${pathOf(state.session.id)}/rewind`, { message_id: id });
   if (!content.includes("\n")) state.draft = content;
   return "Taken back. The agent no longer reads it or anything after it.";
@@ -136,7 +136,7 @@ async function rewind(state: ChatState, word: string): Promise<string | string[]
 async function fork(state: ChatState, word: string): Promise<string> {
   const { client, session } = state;
   const { own, all } = await messagesOf(state);
-  const at = word === "" ? all.length : all.indexOf(chosen(own, word));
+  const at = word === "" ? all.length : all.indexOf(pickMessage(own, word));
   const last = all[at - 1];
   if (word !== "" && !all[at]!.content.includes("\n")) state.draft = all[at]!.content;
   const { agent_id, project_id, model } = session;

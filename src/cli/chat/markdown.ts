@@ -62,11 +62,11 @@ function createLineStyle(): (line: string) => string {
       fence = mark;
       return paint("dim", line);
     }
-    return styled(line);
+    return styleLine(line);
   };
 }
 
-function styled(line: string): string {
+function styleLine(line: string): string {
   const heading = /^#{1,6}\s([\s\S]*)$/.exec(line)?.[1]?.trimStart();
   if (heading !== undefined) return paint("bold", heading.replaceAll("**", ""));
   if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(line)) return paint("dim", "─".repeat(Math.min(RULE_COLUMNS, columns())));

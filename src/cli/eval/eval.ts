@@ -149,7 +149,7 @@ export async function followEval(client: Client, id: string, quiet: boolean, min
         if (now.status !== "running") break;
       }
   } finally {
-    left.done();
+    left.stopListening();
   }
   const now = await state();
   return { json: now, text: evalLines(now), code: left.signal.aborted ? INTERRUPTED : exitCodeOf(now, minPass) };

@@ -12,11 +12,11 @@ export function callDiff(output: string): string | undefined {
   const length = lines.slice(first).findIndex((line) => !/^(?:[-+ \\]|@@ )/.test(line));
   const diff = lines.slice(first, length === -1 ? undefined : first + length);
   const more = diff.length - LINES;
-  const shown = diff.slice(0, LINES).map((line) => `    ${colored(line)}`);
+  const shown = diff.slice(0, LINES).map((line) => `    ${colorLine(line)}`);
   return [...shown, ...(more > 0 ? [paint("dim", `    … ${more} more lines`)] : [])].join("\n");
 }
 
-function colored(line: string): string {
+function colorLine(line: string): string {
   if (/^(?:--- |\+\+\+ |@@ )/.test(line)) return paint("dim", line);
   return paint(line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : undefined, line);
 }

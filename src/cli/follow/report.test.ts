@@ -17,11 +17,11 @@ const run = (outputs: Record<string, unknown>) =>
     calls_without_price: 0,
     tokens: 12,
   }) as unknown as RunView;
-const given = (outputs: Record<string, unknown>) => reportLines(run(outputs)).slice(1, -1);
+const formatOutputs = (outputs: Record<string, unknown>) => reportLines(run(outputs)).slice(1, -1);
 
 test("each output of a step is a line; what is empty is left out, what is not text stays JSON", () => {
   const check = { verdict: "approved", findings: [], feedback: "", files: ["a.ts"], note: "one\ntwo" };
-  expect(given({ check })).toEqual([
+  expect(formatOutputs({ check })).toEqual([
     "  check:",
     "    verdict: approved",
     '    files: ["a.ts"]',
@@ -30,10 +30,10 @@ test("each output of a step is a line; what is empty is left out, what is not te
 });
 
 test("an output named like its step is one line, and so is what is no group of outputs", () => {
-  expect(given({ summary: { summary: "There is a greeting.", follow_ups: [] } })).toEqual([
+  expect(formatOutputs({ summary: { summary: "There is a greeting.", follow_ups: [] } })).toEqual([
     "  summary: There is a greeting.",
   ]);
-  expect(given({ count: 3 })).toEqual(["  count: 3"]);
+  expect(formatOutputs({ count: 3 })).toEqual(["  count: 3"]);
 });
 
 test("a run that waits says what for, and until when in local time", () => {

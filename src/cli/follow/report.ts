@@ -7,8 +7,8 @@ import { oneLine, paint, plain } from "../terminal/style.ts";
 import { fullCostText, localizeTimes } from "../terminal/table.ts";
 import { hasEnded, type RunView } from "./follow.ts";
 
-const shown = (value: unknown) => plain(typeof value === "string" ? value : JSON.stringify(value));
-const indented = (text: string, by: number): string => text.trimEnd().replaceAll("\n", `\n${" ".repeat(by)}`);
+const formatValue = (value: unknown) => plain(typeof value === "string" ? value : JSON.stringify(value));
+const indent = (text: string, by: number): string => text.trimEnd().replaceAll("\n", `\n${" ".repeat(by)}`);
 
 const isEmpty = (value: unknown): boolean =>
   value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
@@ -16,12 +16,12 @@ const isEmpty = (value: unknown): boolean =>
 /** The outputs of a step, one per line, without empty ones. */
 function outputLines(step: string, outputs: unknown): string[] {
   if (outputs === null || typeof outputs !== "object" || Array.isArray(outputs))
-    return [`  ${step}: ${indented(shown(outputs), 4)}`];
+    return [`  ${step}: ${indent(formatValue(outputs), 4)}`];
   const given = Object.entries(outputs).filter(([, value]) => !isEmpty(value));
   const [only] = given;
-  if (given.length === 1 && only?.[0] === step) return [`  ${step}: ${indented(shown(only[1]), 4)}`];
+  if (given.length === 1 && only?.[0] === step) return [`  ${step}: ${indent(formatValue(only[1]), 4)}`];
   if (given.length === 0) return [];
-  return [`  ${step}:`, ...given.map(([name, value]) => `    ${name}: ${indented(shown(value), 6)}`)];
+  return [`  ${step}:`, ...given.map(([name, value]) => `    ${name}: ${indent(formatValue(value), 6)}`)];
 }
 
 /** Says that the person left the run. @param ownServer whether this command's own server ends with it. */

@@ -80,8 +80,8 @@ describe("a followed run at a terminal", () => {
       expectFixture(fixture(`question-${columns}`), asked);
       expectFixture(fixture(`run-${columns}`), steady(terminal));
       for (const line of terminal.text().split("\n")) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(columns);
-      expect(terminal.sent()).toEndWith("\n");
-      expect(terminal.sent()).toContain("\x1b[?25h");
+      expect(terminal.readOutput()).toEndWith("\n");
+      expect(terminal.readOutput()).toContain("\x1b[?25h");
     });
 
   test("a bare Enter is no answer and costs nothing; no goes back with the comment", async () => {
@@ -126,7 +126,9 @@ describe("a followed run at a terminal", () => {
     terminal.type("\x03");
     expect(await terminal.exited).toBe(130);
     expect(terminal.text()).toMatch(/left run_\w+ waiting; it continues/);
-    expect(terminal.sent().lastIndexOf("\x1b[?25h")).toBeGreaterThan(terminal.sent().lastIndexOf("\x1b[?25l"));
+    expect(terminal.readOutput().lastIndexOf("\x1b[?25h")).toBeGreaterThan(
+      terminal.readOutput().lastIndexOf("\x1b[?25l"),
+    );
   });
 
   test("a terminal that becomes narrower keeps one tree", async () => {
@@ -147,8 +149,8 @@ describe("a followed run at a terminal", () => {
       await terminal.shows(/Approve\?/);
       terminal.type("y\r");
       expect(await terminal.exited).toBe(0);
-      expect(terminal.sent()).not.toMatch(/\x1b\[3\d?m|\x1b\[[0-9]m/);
-      expect([env, terminal.sent().includes("\x1b[0J\x1b") || /\x1b\[\d+A/.test(terminal.sent())]).toEqual([
+      expect(terminal.readOutput()).not.toMatch(/\x1b\[3\d?m|\x1b\[[0-9]m/);
+      expect([env, terminal.readOutput().includes("\x1b[0J\x1b") || /\x1b\[\d+A/.test(terminal.readOutput())]).toEqual([
         env,
         moves,
       ]);

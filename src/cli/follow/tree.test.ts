@@ -26,7 +26,7 @@ function after(...events: Written[]): RunState {
   return state;
 }
 const step = (name: string, session = name) => ({ step_id: name, session_id: session, agent_id: "engineer" });
-const done = (name: string, from: number, to: number): Written[] => [
+const createDoneStep = (name: string, from: number, to: number): Written[] => [
   [from, "step_queued", step(name), { attempt: 1 }],
   [from, "step_started", step(name)],
   [to, "llm_call", step(name), { cost_usd: 0.0125, input_tokens: 1_000, output_tokens: 20 }],
@@ -55,7 +55,7 @@ const STATES: Record<string, RunState> = {
   "not started": after([0, "run_created", {}]),
   "at work, a step says something": after(
     [0, "run_created", {}],
-    ...done("plan", 0, 4.5),
+    ...createDoneStep("plan", 0, 4.5),
     [5, "step_queued", step("design"), { attempt: 2 }],
     [5, "step_started", step("design")],
     [6, "agent_output", step("design"), { text: "First I look at the code,\nthen I think about what it sho" }],
@@ -63,19 +63,19 @@ const STATES: Record<string, RunState> = {
   ),
   "items side by side": after(
     [0, "run_created", {}],
-    ...done("plan", 0, 4.5),
+    ...createDoneStep("plan", 0, 4.5),
     ...items("done", "busy", "failed", "busy"),
   ),
   "a person is asked, and there is a notice": after(
     [0, "run_created", {}],
-    ...done("plan", 0, 4.5),
+    ...createDoneStep("plan", 0, 4.5),
     [61, "approval_requested", { step_id: "agree" }, { step_id: "agree", message: "Build this?" }],
     [62, "activity", {}, { title: "The container engine does not answer; it is tried again." }],
   ),
   "over, folded": after(
     [0, "run_created", {}],
-    ...done("plan", 0, 4.5),
-    ...done("design", 5, 70),
+    ...createDoneStep("plan", 0, 4.5),
+    ...createDoneStep("design", 5, 70),
     ...items("done", "done"),
     [80, "step_complete", { step_id: "build" }],
     [80, "step_skipped", { step_id: "agree" }],
@@ -112,7 +112,7 @@ describe("the tree of a run", () => {
   });
 
   test("a step that is visited again starts over", () => {
-    const state = after(...done("plan", 0, 4), [9, "step_queued", step("plan", "again"), { attempt: 1 }]);
+    const state = after(...createDoneStep("plan", 0, 4), [9, "step_queued", step("plan", "again"), { attempt: 1 }]);
     expect(state.steps[0]).toMatchObject({ status: "queued", startedAt: undefined, cost_usd: 0.0125 });
   });
 });

@@ -41,7 +41,7 @@ export function treeLines(state: RunState, { width, height, now }: TreeSize): st
   const groups = shown.map((step) => ({ step, lines: stepLines(step, state, { width, now, nameWidth }) }));
   const notice = state.notice ? [fit(paint("yellow", `! ${localizeTimes(oneLine(state.notice))}`), width)] : [];
   const sum = sumLine(state, now, width);
-  return [...folded(groups, height - notice.length - 1, width), ...notice, sum];
+  return [...foldGroups(groups, height - notice.length - 1, width), ...notice, sum];
 }
 
 /** Items are shown while they run or when they failed; finished ones are only counted at their step. */
@@ -109,7 +109,7 @@ interface Group {
 }
 
 /** Leaves out what does not fit: first finished steps, then those not started, then the end. */
-function folded(groups: readonly Group[], height: number, width: number): string[] {
+function foldGroups(groups: readonly Group[], height: number, width: number): string[] {
   const all = groups.flatMap(({ lines }) => lines);
   if (all.length <= height) return all;
   const isQuiet = ({ step }: Group) => step.status === "succeeded" || step.status === "skipped";

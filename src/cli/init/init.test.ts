@@ -188,7 +188,7 @@ describe("skep init at a terminal", () => {
     await terminal.shows(/Leave the server running here\? \[Y\/n\]/);
     terminal.type("n\r");
     expect(await terminal.exited).toBe(0);
-    expect(terminal.sent()).not.toMatch(/canary/);
+    expect(terminal.readOutput()).not.toMatch(/canary/);
     expect(terminal.text()).toMatch(/^Model {7}openai\/qwen3-large$/m);
     expect(terminal.text()).toMatch(/✔ look[\s\S]*✔ greet[\s\S]*✔ check[\s\S]*succeeded: run_/);
     await picky.stop(true);
@@ -228,7 +228,7 @@ describe("skep init at a terminal", () => {
     expect(await terminal.exited).toBe(0);
     expect(terminal.text()).toMatch(/^Model {7}custom-own\/qwen3-small$/m);
     expect(terminal.text()).not.toMatch(/\^\[|\\S|\\x21/);
-    expect(terminal.sent()).not.toMatch(/canary/);
+    expect(terminal.readOutput()).not.toMatch(/canary/);
     await strict.stop(true);
   });
 

@@ -138,7 +138,7 @@ async function firstRun(
   const view = json
     ? await waitForEnd(client, id, interrupt.signal)
     : await followRun(client, id, { json }, interrupt.signal);
-  interrupt.done();
+  interrupt.stopListening();
   if (!json) console.log((await followedLines(view, client, ownServer)).join("\n"));
   return { view, interrupted: interrupt.asked };
 }

@@ -1,7 +1,7 @@
 /** The provider and model of the first set-up: found or asked for, and tried before anything is stored. */
 import type { AnswerOf, RowOf } from "../../api/types.ts";
 import { badUsage, isProblem, Problem } from "../../core/errors.ts";
-import { preferred, SCRIPTED } from "../model-choice.ts";
+import { pickModel, SCRIPTED } from "../model-choice.ts";
 import { readSecret } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 import { ask, askHidden, askUntil, choose, confirm, hasPerson } from "../terminal/ask.ts";
@@ -163,7 +163,7 @@ function wrongAddress(address: string): string | undefined {
 }
 
 async function chooseModel(models: readonly { id: string; tools: boolean }[], provider: string): Promise<string> {
-  const best = preferred(models);
+  const best = pickModel(models);
   if (best === undefined) {
     const none = `${provider} lists no model that agents can use.`;
     if (!hasPerson()) throw new Problem(422, "no_model", `${none} Name one with --model.`);

@@ -133,13 +133,13 @@ function openTerminal(): Terminal {
     over = true;
     wake();
   });
-  const interrupted = () => {
+  const handleInterrupt = () => {
     if (terminal.onInterrupt) return terminal.onInterrupt();
     process.stderr.write("\n");
     reader.close();
   };
-  reader.on("SIGINT", interrupted);
-  const forget = listenForInterrupt(interrupted);
+  reader.on("SIGINT", handleInterrupt);
+  const forget = listenForInterrupt(handleInterrupt);
   const terminal: Terminal = {
     onInterrupt: undefined,
     async ask() {

@@ -244,7 +244,7 @@ async function show({ client, args: [name] }: Call): Promise<Answer> {
 
 async function edit({ client, args: [name], flags }: Call): Promise<Answer> {
   const path = pathOf(name!);
-  const { body, tag } = await client.tagged<{ content: string }>(path);
+  const { body, tag } = await client.readTagged<{ content: string }>(path);
   const inEditor = flags["content"] === undefined;
   const content = inEditor ? editText(body.content) : await readText(flags["content"]!);
   if (content === body.content) return { json: { changed: false }, text: `${name}: nothing was changed` };

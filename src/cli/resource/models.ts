@@ -111,7 +111,7 @@ async function tryModel({ client, args: [model = ""], flags }: Call): Promise<An
   const left = leaving(
     `\nThe trial continues on the server. See it with: skep models trial ${model}; end it with: skep jobs cancel ${started.id}`,
   );
-  const job = await jobEnded(client, started).finally(left.done);
+  const job = await jobEnded(client, started).finally(left.stopListening);
   if (job.state === "cancelled") return { json: job, text: `The trial of ${model} was cancelled.`, code: 3 };
   const { trial } = await trialOf(client, model);
   if (job.state !== "succeeded" || !trial)
@@ -121,17 +121,17 @@ async function tryModel({ client, args: [model = ""], flags }: Call): Promise<An
 }
 
 function trialLines(found: Trial): string[] {
-  const said = ({ ok, detail }: typeof found.tools) =>
+  const formatCheck = ({ ok, detail }: typeof found.tools) =>
     [ok === null ? "" : ok ? "yes" : "no", detail ?? ""].filter(Boolean).join(". ");
   const { calls, cost_usd, time_to_first_token_ms } = found;
   return fieldLines([
-    ["answers", said(found.answers)],
+    ["answers", formatCheck(found.answers)],
     ["piece by piece", found.streams ? "yes" : "no: its words come at once"],
-    ["calls tools", said(found.tools)],
-    ["sees pictures", said(found.images)],
+    ["calls tools", formatCheck(found.tools)],
+    ["sees pictures", formatCheck(found.images)],
     ["thinks", found.reasoning ? "yes" : "it did not, here"],
     ["served window", found.context_window === null ? "not known" : `${tokensSaid(found.context_window)} tokens`],
-    ["end of window", said(found.needle)],
+    ["end of window", formatCheck(found.needle)],
     ["first word after", time_to_first_token_ms === null ? "" : `${(time_to_first_token_ms / 1_000).toFixed(1)} s`],
     [
       "cost",

@@ -103,7 +103,7 @@ export const projects: Resource<List> = {
         const name = (isRepository ? undefined : given) ?? (repository && basename(repository).replace(/\.git$/, ""));
         if (!name) throw badUsage("Give a name, or --repository URL, or both.");
         const made = await client.call("POST", "/v1/projects", { ...bodyOf(flags, FIELDS), name, repository });
-        return cloned(flags["wait"] === false ? made : await untilCloned(client, made));
+        return presentClone(flags["wait"] === false ? made : await untilCloned(client, made));
       },
     }),
     editVerb("update", "change a project", {
@@ -124,7 +124,7 @@ export const projects: Resource<List> = {
         if (item.workspace.state === "ready" && flags["wait"] !== false)
           return { ...(await fetchProject(call)), json: await client.call("GET", path) };
         const started = await client.call("POST", `${path}/clone`);
-        return cloned(flags["wait"] === false ? started : await untilCloned(client, started));
+        return presentClone(flags["wait"] === false ? started : await untilCloned(client, started));
       },
     }),
     actOnOne("fetch", "bring the clone up to date with its repository", {
@@ -235,7 +235,7 @@ export async function untilCloned(client: Client, project: Item): Promise<Item> 
   return now;
 }
 
-function cloned(project: Item) {
+function presentClone(project: Item) {
   const { name, workspace } = project;
   const failed = workspace.state === "failed";
   const text = failed

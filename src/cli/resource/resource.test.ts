@@ -31,14 +31,14 @@ afterAll(async () => {
 
 const cli = (args: readonly string[], options: RunOptions = {}) => skep([...args, "--data", server.data], options);
 /** Runs a command that must succeed, and returns what it printed. */
-async function said(...args: string[]): Promise<string> {
+async function runCommand(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await cli(args);
   expect([args.join(" "), stderr, code]).toEqual([args.join(" "), "", 0]);
   return stdout;
 }
-const json = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
+const json = async (...args: string[]) => JSON.parse(await runCommand(...args, "--json"));
 /** Runs a command that must fail, and returns its one line. */
-async function refused(...args: string[]): Promise<string> {
+async function expectRefusal(...args: string[]): Promise<string> {
   const { code, stderr } = await cli(args);
   expect([args.join(" "), code]).not.toEqual([args.join(" "), 0]);
   expect(stderr.trimEnd().split("\n")).toHaveLength(1);
@@ -56,7 +56,7 @@ describe("every list", () => {
   for (const resource of lists)
     test(`${resource.name}: a head over the rows, or what to do to get the first; the same as JSON`, async () => {
       const { items, next_cursor } = await json(resource.name);
-      const [first = "", ...rest] = (await said(resource.name)).trimEnd().split("\n");
+      const [first = "", ...rest] = (await runCommand(resource.name)).trimEnd().split("\n");
       expect(next_cursor).toBeNull();
       if (items.length === 0) expect(first).toBe(resource.empty);
       else {
@@ -66,25 +66,25 @@ describe("every list", () => {
     });
 
   test("goes over its pages as far as it is asked to, and says when there is more", async () => {
-    for (let at = 0; at < 3; at++) await said("projects", "add", `page-${at}`);
+    for (let at = 0; at < 3; at++) await runCommand("projects", "add", `page-${at}`);
     expect((await json("projects", "--limit", "2")).items).toHaveLength(2);
-    expect(await said("projects", "--limit", "2")).toMatch(/More: --limit 4\n$/);
+    expect(await runCommand("projects", "--limit", "2")).toMatch(/More: --limit 4\n$/);
     expect((await json("projects", "--limit", "100")).next_cursor).toBeNull();
-    expect(await refused("projects", "--limit", "none")).toContain("--limit takes a whole number");
-    for (let at = 0; at < 3; at++) await said("projects", "delete", `page-${at}`);
+    expect(await expectRefusal("projects", "--limit", "none")).toContain("--limit takes a whole number");
+    for (let at = 0; at < 3; at++) await runCommand("projects", "delete", `page-${at}`);
   });
 });
 
 describe("one of them", () => {
   test("is not meant by an empty word, even if there is only one", async () => {
-    await said("projects", "add", "only");
+    await runCommand("projects", "add", "only");
     expect((await json("projects")).items).toHaveLength(1);
     for (const word of ["", " "])
-      expect(await refused("projects", "delete", word)).toMatch(
+      expect(await expectRefusal("projects", "delete", word)).toMatch(
         /^skep: Name the project: what was given is empty\. List/,
       );
     expect((await json("projects", "only")).name).toBe("only");
-    await said("projects", "delete", "only");
+    await runCommand("projects", "delete", "only");
   });
 
   test("is meant by its id, its name, and by any part that only it begins or ends with", async () => {
@@ -92,28 +92,28 @@ describe("one of them", () => {
     const { id } = made;
     for (const word of [id, "parrot", "par", id.slice(-6), id.slice(0, -1), id.slice("proj_".length, -1)])
       expect([word, (await json("projects", word)).id]).toEqual([word, id]);
-    await said("projects", "add", "partridge");
-    expect(await refused("projects", "par")).toContain("par may be any of partridge, parrot");
-    expect(await refused("projects", "parot")).toContain("There is no project parot. Did you mean parrot?");
-    expect(await refused("agents", "enginer")).toContain("Did you mean engineer?");
-    expect(await refused("runs", "run_01h455vb4pex5vsknk084sn02q")).toContain(
+    await runCommand("projects", "add", "partridge");
+    expect(await expectRefusal("projects", "par")).toContain("par may be any of partridge, parrot");
+    expect(await expectRefusal("projects", "parot")).toContain("There is no project parot. Did you mean parrot?");
+    expect(await expectRefusal("agents", "enginer")).toContain("Did you mean engineer?");
+    expect(await expectRefusal("runs", "run_01h455vb4pex5vsknk084sn02q")).toContain(
       "There is no run run_01h455vb4pex5vsknk084sn02q.",
     );
     // Sets and shows a project's vision.
     const file = join(folder.path, "vision.md");
     writeFileSync(file, "Speaks five languages.\n");
-    expect(await said("projects", "vision", "parrot")).toContain("parrot has no vision");
-    await said("projects", "vision", "parrot", "--set", file);
+    expect(await runCommand("projects", "vision", "parrot")).toContain("parrot has no vision");
+    await runCommand("projects", "vision", "parrot", "--set", file);
     expect(await json("projects", "vision", "parrot")).toEqual({ vision: "Speaks five languages." });
-    await said("projects", "vision", "parrot", "--clear");
+    await runCommand("projects", "vision", "parrot", "--clear");
     expect(await json("projects", "vision", "parrot")).toEqual({ vision: null });
-    for (const name of ["parrot", "partridge"]) await said("projects", "delete", name);
+    for (const name of ["parrot", "partridge"]) await runCommand("projects", "delete", name);
   });
 });
 
 describe("projects", () => {
   test("are added with their clone, changed and deleted", async () => {
-    expect(await said("projects", "add", "--repository", repository)).toMatch(/^bell: cloned, at [0-9a-f]{8}$/m);
+    expect(await runCommand("projects", "add", "--repository", repository)).toMatch(/^bell: cloned, at [0-9a-f]{8}$/m);
     // If work cannot be merged without further settings, this is said before any work is done.
     const loose = join(folder.path, "loose");
     for (const args of [
@@ -135,30 +135,30 @@ describe("projects", () => {
       ],
     ])
       Bun.spawnSync(["git", ...args]);
-    expect(await said("projects", "add", "--repository", loose)).toContain("skep projects update loose --branch");
-    await said("projects", "delete", "loose");
-    expect(await said("projects", "update", "bell", "--description", "Rings")).toMatch(/^description +Rings$/m);
-    expect(await said("projects")).toMatch(/^bell +active +ready +[0-9a-f]{8} /m);
+    expect(await runCommand("projects", "add", "--repository", loose)).toContain("skep projects update loose --branch");
+    await runCommand("projects", "delete", "loose");
+    expect(await runCommand("projects", "update", "bell", "--description", "Rings")).toMatch(/^description +Rings$/m);
+    expect(await runCommand("projects")).toMatch(/^bell +active +ready +[0-9a-f]{8} /m);
     expect((await json("projects", "--status", "archived")).items).toEqual([]);
-    expect(await said("projects", "--status", "archived")).toBe("No matching projects.\n");
-    expect(await refused("projects", "--status", "asleep")).toContain("active, paused, archived");
-    expect(await said("projects", "delete", "bell")).toBe("deleted project bell\n");
+    expect(await runCommand("projects", "--status", "archived")).toBe("No matching projects.\n");
+    expect(await expectRefusal("projects", "--status", "asleep")).toContain("active, paused, archived");
+    expect(await runCommand("projects", "delete", "bell")).toBe("deleted project bell\n");
     const away = await cli(["projects", "add", "gone", "--repository", join(folder.path, "nowhere")]);
     expect([away.code, away.stdout]).toEqual([1, expect.stringContaining("skep projects clone gone")]);
-    await said("projects", "delete", "gone");
-    expect(await refused("projects", "add")).toContain("Give a name, or --repository URL");
+    await runCommand("projects", "delete", "gone");
+    expect(await expectRefusal("projects", "add")).toContain("Give a name, or --repository URL");
   });
 
   test("a clone that is there is brought up to date, and the command fails where that fails", async () => {
     const moved = join(folder.path, "moved");
     Bun.spawnSync(["git", "clone", "-q", repository, moved]);
-    await said("projects", "add", "--repository", moved);
-    expect(await said("projects", "clone", "moved")).toMatch(/^moved: up to date, at [0-9a-f]{8}$/m);
+    await runCommand("projects", "add", "--repository", moved);
+    expect(await runCommand("projects", "clone", "moved")).toMatch(/^moved: up to date, at [0-9a-f]{8}$/m);
     expect((await json("projects", "clone", "moved")).workspace.state).toBe("ready");
     Bun.spawnSync(["git", "branch", "-m", "main", "trunk"], { cwd: moved });
     const { code, stdout } = await cli(["projects", "clone", "moved"]);
     expect([code, stdout]).toEqual([1, expect.stringContaining("The repository has no branch main any more.")]);
-    await said("projects", "delete", "moved");
+    await runCommand("projects", "delete", "moved");
   });
 });
 
@@ -167,18 +167,18 @@ describe("pipelines", () => {
     const text =
       "id: ring\nname: Ring\ninputs: { tone: { required: true } }\nsteps:\n  - { id: ring, agent: scribe, input: Ring }\n";
     const path = file("ring.yml", text);
-    expect(await said("pipelines", "save", path)).toBe("saved ring, 1 steps\n");
-    expect(await said("pipelines", "save", path)).toBe("saved ring, 1 steps\n");
-    expect(await said("pipelines", "source", "ring")).toBe(text);
+    expect(await runCommand("pipelines", "save", path)).toBe("saved ring, 1 steps\n");
+    expect(await runCommand("pipelines", "save", path)).toBe("saved ring, 1 steps\n");
+    expect(await runCommand("pipelines", "source", "ring")).toBe(text);
     const withReturns = text.replaceAll("\n", "\r\n");
-    await said("pipelines", "save", file("ring.yml", withReturns));
-    expect(await said("pipelines", "source", "ring")).toBe(withReturns);
-    const shown = await said("pipelines", "ring");
+    await runCommand("pipelines", "save", file("ring.yml", withReturns));
+    expect(await runCommand("pipelines", "source", "ring")).toBe(withReturns);
+    const shown = await runCommand("pipelines", "ring");
     expect(shown).toMatch(/^inputs +tone \(required\)$/m);
     expect(shown).toMatch(/^ring +scribe +the one above$/m);
-    await said("pipelines", "delete", "ring");
-    expect(await refused("pipelines", "save", file("bad.yml", "name: none"))).toContain("names no id");
-    expect(await refused("pipelines", "save", join(folder.path, "nowhere.yml"))).toContain("There is no file");
+    await runCommand("pipelines", "delete", "ring");
+    expect(await expectRefusal("pipelines", "save", file("bad.yml", "name: none"))).toContain("names no id");
+    expect(await expectRefusal("pipelines", "save", join(folder.path, "nowhere.yml"))).toContain("There is no file");
   });
 });
 
@@ -187,111 +187,125 @@ describe("notifications", () => {
     const add = ["notifications", "add", "webhook", "bot", "--address", "https://hooks.example.com/secret-path"];
     const made = await json(...add, "--on", "waiting,failed");
     expect(made).toMatchObject({ target: "https://hooks.example.com/…", secret: expect.stringMatching(/^whsec_/) });
-    expect(await said("notifications")).toMatch(
+    expect(await runCommand("notifications")).toMatch(
       /^bot +webhook +https:\/\/hooks\.example\.com\/… +waiting,failed +on +never/m,
     );
-    expect(await refused("notifications", "add", "ntfy", "x", "--address", "https://ntfy.sh/")).toContain("topic");
+    expect(await expectRefusal("notifications", "add", "ntfy", "x", "--address", "https://ntfy.sh/")).toContain(
+      "topic",
+    );
     expect((await json("notifications", "edit", "bot", "--on", "ended")).on).toEqual(["ended"]);
-    expect(await said("notifications", "disable", "bot")).toMatch(/^state +off$/m);
-    expect(await said("notifications", "deliveries", "bot")).toBe("Nothing yet.\n");
-    expect(await said("notifications", "delete", "bot")).toBe("deleted channel bot\n");
+    expect(await runCommand("notifications", "disable", "bot")).toMatch(/^state +off$/m);
+    expect(await runCommand("notifications", "deliveries", "bot")).toBe("Nothing yet.\n");
+    expect(await runCommand("notifications", "delete", "bot")).toBe("deleted channel bot\n");
   });
 
   test("go to a messenger, whose bot is added before and whose code links a chat", async () => {
     const token = file("token", "12345678:canary-of-a-bot");
-    expect(await refused("messengers", "add", "telegram", "tg")).toContain("--token-file");
-    expect(await refused("messengers", "add", "matrix", "mx", "--token-file", token)).toContain("server");
+    expect(await expectRefusal("messengers", "add", "telegram", "tg")).toContain("--token-file");
+    expect(await expectRefusal("messengers", "add", "matrix", "mx", "--token-file", token)).toContain("server");
     // Nothing answers at this address, so the bot is stored but not connected.
     const away = ["--server", "https://telegram.invalid"];
     const bot = await json("messengers", "add", "telegram", "tg", "--token-file", token, ...away);
     expect(bot).toMatchObject({ kind: "telegram", target: "telegram.invalid" });
-    expect(await said("messengers")).toMatch(/^tg +telegram/m);
-    expect(await said("messengers", "disable", "tg")).toMatch(/^state +off$/m);
-    const made = await said("notifications", "add", "messenger", "phone", "--messenger", "tg");
+    expect(await runCommand("messengers")).toMatch(/^tg +telegram/m);
+    expect(await runCommand("messengers", "disable", "tg")).toMatch(/^state +off$/m);
+    const made = await runCommand("notifications", "add", "messenger", "phone", "--messenger", "tg");
     expect(made).toMatch(/^linked to +nobody yet$/m);
     expect(made).toMatch(/^ +\/link [A-Z2-9]{5}-[A-Z2-9]{5}$/m);
-    expect(await said("notifications", "code", "phone")).toMatch(/^ +\/link [A-Z2-9]{5}-[A-Z2-9]{5}$/m);
-    expect(await said("messengers", "delete", "tg")).toBe("deleted messenger tg\n");
-    expect(await refused("notifications", "code", "phone")).toContain("phone");
+    expect(await runCommand("notifications", "code", "phone")).toMatch(/^ +\/link [A-Z2-9]{5}-[A-Z2-9]{5}$/m);
+    expect(await runCommand("messengers", "delete", "tg")).toBe("deleted messenger tg\n");
+    expect(await expectRefusal("notifications", "code", "phone")).toContain("phone");
   });
 });
 
 describe("routines", () => {
   test("are added, changed, run, looked at over time, and deleted", async () => {
     const add = ["routines", "add", "scribe", "Morning", "--say", "Look around"];
-    expect(await refused(...add)).toContain("Say when");
-    expect(await refused("routines", "add", "scribe", "x", "--every", "5")).toContain("Say what to do");
-    expect(await refused(...add, "--every", "5", "--cron", "0 9 * * *")).toContain("not both");
-    expect(await refused(...add, "--every", "often")).toContain("--every takes a whole number");
-    expect(await refused(...add, "--every", "5", "--blackout", "night")).toContain("22:00-06:00");
-    expect(await refused(...add, "--cron", "0 0 30 2 *")).toContain("never be due");
-    expect(await refused(...add, "--cron", "@daily")).toContain("--cron: Takes five fields: minute, hour, ");
-    expect(await refused(...add, "--cron", "0 9 * * mon-fry")).toContain(
+    expect(await expectRefusal(...add)).toContain("Say when");
+    expect(await expectRefusal("routines", "add", "scribe", "x", "--every", "5")).toContain("Say what to do");
+    expect(await expectRefusal(...add, "--every", "5", "--cron", "0 9 * * *")).toContain("not both");
+    expect(await expectRefusal(...add, "--every", "often")).toContain("--every takes a whole number");
+    expect(await expectRefusal(...add, "--every", "5", "--blackout", "night")).toContain("22:00-06:00");
+    expect(await expectRefusal(...add, "--cron", "0 0 30 2 *")).toContain("never be due");
+    expect(await expectRefusal(...add, "--cron", "@daily")).toContain("--cron: Takes five fields: minute, hour, ");
+    expect(await expectRefusal(...add, "--cron", "0 9 * * mon-fry")).toContain(
       "--cron: The day of the week cannot be read: mon-fry",
     );
     const night = ["--blackout", "22:00-06:00", "10:00-11:00 sat,sun"];
-    const made = await said(...add, "--cron", "0 9 * * mon-fri", "--timezone", "Europe/Berlin", ...night);
+    const made = await runCommand(...add, "--cron", "0 9 * * mon-fri", "--timezone", "Europe/Berlin", ...night);
     expect(made).toMatch(/^when +0 9 \* \* mon-fri {2}Europe\/Berlin$/m);
     expect(made).toMatch(/^not +22:00-06:00; 10:00-11:00 sat,sun$/m);
     expect(made).toMatch(/^blocked +.*pulse_enabled is false.*: skep agents set scribe pulse_enabled=true$/m);
     const edited = await json("routines", "edit", "Morning", "--every", "30", "--offset", "5", "--blackout", "none");
     expect(edited).toMatchObject({ schedule: { every_minutes: 30, offset_minutes: 5 }, blackouts: [], enabled: true });
-    expect(await said("routines")).toMatch(/^Morning +scribe +every 30 min \+ 5 /m);
+    expect(await runCommand("routines")).toMatch(/^Morning +scribe +every 30 min \+ 5 /m);
     expect((await json("routines", "--agent", "lead")).items).toEqual([]);
-    expect(await said("routines", "run", "Morning", "--wait")).toMatch(/^succeeded: /);
-    expect(await said("routines", "ticks", "Morning")).toMatch(/ succeeded +sess_/);
-    expect(await said("routines", "timeline", "scribe")).toMatch(/Morning +planned$/m);
-    expect(await said("routines", "disable", "Morning")).toMatch(/^next +off$/m);
-    expect(await refused("routines", "timeline", "scribe", "--from", "soon")).toContain("RFC 3339");
-    expect(await said("routines", "delete", "Morning")).toBe("deleted routine Morning\n");
+    expect(await runCommand("routines", "run", "Morning", "--wait")).toMatch(/^succeeded: /);
+    expect(await runCommand("routines", "ticks", "Morning")).toMatch(/ succeeded +sess_/);
+    expect(await runCommand("routines", "timeline", "scribe")).toMatch(/Morning +planned$/m);
+    expect(await runCommand("routines", "disable", "Morning")).toMatch(/^next +off$/m);
+    expect(await expectRefusal("routines", "timeline", "scribe", "--from", "soon")).toContain("RFC 3339");
+    expect(await runCommand("routines", "delete", "Morning")).toBe("deleted routine Morning\n");
   });
 });
 
 describe("agents and skills", () => {
   test("an agent is added, changed, switched and deleted", async () => {
     const prompt = file("ringer.md", "Ring the bell.");
-    const made = await said("agents", "add", "ringer", "--prompt", prompt, "--model", "ollama/qwen3");
+    const made = await runCommand("agents", "add", "ringer", "--prompt", prompt, "--model", "ollama/qwen3");
     expect(made).toMatch(/^model +ollama\/qwen3$/m);
     const set = await json("agents", "set", "ringer", "max_turns=7", "model=null", "tools=read,bash", "network=bridge");
     expect(set.config).toMatchObject({ max_turns: 7, model: null, tools: ["read", "bash"], network: "bridge" });
-    expect(await refused("agents", "set", "ringer", "max_turns=9", "max_turn=null")).toBe(
+    expect(await expectRefusal("agents", "set", "ringer", "max_turns=9", "max_turn=null")).toBe(
       "skep: An agent has no field max_turn. Did you mean max_turns?\n",
     );
-    expect(await refused("agents", "set", "ringer", "zz=1")).toContain("It has: name, emoji, role, ");
+    expect(await expectRefusal("agents", "set", "ringer", "zz=1")).toContain("It has: name, emoji, role, ");
     expect((await json("agents", "ringer")).config.max_turns).toBe(7);
-    expect(await said("agents", "set", "ringer", "role=bell ringer", "budget_usd_per_day=2")).toMatch(
+    expect(await runCommand("agents", "set", "ringer", "role=bell ringer", "budget_usd_per_day=2")).toMatch(
       /^role +bell ringer$/m,
     );
-    expect(await said("agents", "disable", "ringer")).toMatch(/^state +off$/m);
-    expect(await said("agents", "enable", "ringer")).toMatch(/^state +idle$/m);
-    expect(await said("agents", "tool", "ringer", "bash", "off")).toMatch(/^bash +off +override$/m);
-    expect(await said("agents", "tool", "ringer", "bash", "default")).toMatch(/^bash +on +its file$/m);
-    expect(await refused("agents", "tool", "ringer", "bash", "perhaps")).toContain("on, off, default");
-    await said("agents", "delete", "ringer");
+    expect(await runCommand("agents", "disable", "ringer")).toMatch(/^state +off$/m);
+    expect(await runCommand("agents", "enable", "ringer")).toMatch(/^state +idle$/m);
+    expect(await runCommand("agents", "tool", "ringer", "bash", "off")).toMatch(/^bash +off +override$/m);
+    expect(await runCommand("agents", "tool", "ringer", "bash", "default")).toMatch(/^bash +on +its file$/m);
+    expect(await expectRefusal("agents", "tool", "ringer", "bash", "perhaps")).toContain("on, off, default");
+    await runCommand("agents", "delete", "ringer");
   });
 
   test("a file with front matter is all that adding a skill needs", async () => {
     const whole = file("SKILL.md", "---\nname: tolling\ndescription: How to toll\n---\nSlowly.\n");
-    expect(await said("skills", "add", "--content", whole)).toBe("tolling: saved in _skills/tolling.md\n");
-    expect(await said("skills", "tolling")).toMatch(/^description +How to toll$/m);
-    const refusal = await refused("skills", "add", "--content", file("bare.md", "Slowly."));
+    expect(await runCommand("skills", "add", "--content", whole)).toBe("tolling: saved in _skills/tolling.md\n");
+    expect(await runCommand("skills", "tolling")).toMatch(/^description +How to toll$/m);
+    const refusal = await expectRefusal("skills", "add", "--content", file("bare.md", "Slowly."));
     expect(refusal).toContain("The skill has no name: give it one, or write it into the front matter of its content");
   });
 
   test("a skill of everybody and one of an agent may have the same name, and each is meant by its own", async () => {
     const content = file("skill.md", "Ring it.");
-    await said("skills", "add", "ringing", "--description", "How to ring", "--content", content, "--tags", "bell,ring");
-    await said("skills", "add", "ringing", "--description", "My way", "--content", content, "--agent", "scribe");
-    expect(await said("skills", "scribe/ringing")).toMatch(/^description +My way$/m);
-    expect(await said("skills", "ringing")).toMatch(/^tags +bell, ring$/m);
-    expect(await said("skills", "disable", "scribe/ringing")).toBe("scribe/ringing: off\n");
+    await runCommand(
+      "skills",
+      "add",
+      "ringing",
+      "--description",
+      "How to ring",
+      "--content",
+      content,
+      "--tags",
+      "bell,ring",
+    );
+    await runCommand("skills", "add", "ringing", "--description", "My way", "--content", content, "--agent", "scribe");
+    expect(await runCommand("skills", "scribe/ringing")).toMatch(/^description +My way$/m);
+    expect(await runCommand("skills", "ringing")).toMatch(/^tags +bell, ring$/m);
+    expect(await runCommand("skills", "disable", "scribe/ringing")).toBe("scribe/ringing: off\n");
     expect((await json("skills", "ringing")).enabled).toBe(true);
     const bytes = join(folder.path, "bytes.md");
     writeFileSync(bytes, new Uint8Array([0xff, 0xfe, 0x41]));
-    expect(await refused("skills", "update", "ringing", "--content", bytes)).toContain("bytes.md is not text in UTF-8");
-    await said("skills", "update", "ringing", "--description", "Changed");
+    expect(await expectRefusal("skills", "update", "ringing", "--content", bytes)).toContain(
+      "bytes.md is not text in UTF-8",
+    );
+    await runCommand("skills", "update", "ringing", "--description", "Changed");
     expect((await json("skills", "ringing")).description).toBe("Changed");
-    for (const name of ["scribe/ringing", "ringing"]) await said("skills", "delete", name);
+    for (const name of ["scribe/ringing", "ringing"]) await runCommand("skills", "delete", name);
   });
 });
 
@@ -321,8 +335,10 @@ describe("secrets", () => {
   });
 
   test("an empty value, and a variable that does not exist, are refused before anything is sent", async () => {
-    expect(await refused("secrets", "set", "X_TOKEN")).toContain("value of X_TOKEN is empty");
-    expect(await refused("secrets", "set", "X_TOKEN", "--value-env", "NOT_THERE")).toContain("NOT_THERE is empty");
+    expect(await expectRefusal("secrets", "set", "X_TOKEN")).toContain("value of X_TOKEN is empty");
+    expect(await expectRefusal("secrets", "set", "X_TOKEN", "--value-env", "NOT_THERE")).toContain(
+      "NOT_THERE is empty",
+    );
   });
 });
 
@@ -334,69 +350,71 @@ describe("providers", () => {
       const set = ["providers", "set", "custom-lab", "--base-url", `${lab.origin}/v1`, "--key"];
       const wrong = await cli(set, { stdin: "wrong-key-canary" });
       expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringMatching(/stored, but refused: .*refused the key/)]);
-      expect(await said("providers", "custom-lab")).toMatch(/^state +key refused$/m);
+      expect(await runCommand("providers", "custom-lab")).toMatch(/^state +key refused$/m);
       lab.get("/v1/models", { data: [{ id: "large" }] });
       const right = await cli(set, { stdin: "right-key-canary" });
       expect([right.code, right.stdout]).toEqual([0, expect.stringMatching(/^custom-lab: ready, key \S+, taken\n$/)]);
-      expect(await said("providers")).toMatch(/^custom-lab +ready +1 /m);
-      expect(await said("providers", "test", "custom-lab")).toContain("custom-lab/large");
+      expect(await runCommand("providers")).toMatch(/^custom-lab +ready +1 /m);
+      expect(await runCommand("providers", "test", "custom-lab")).toContain("custom-lab/large");
     } finally {
       await lab.stop();
     }
     const away = await cli(["providers", "test", "custom-lab"]);
     expect([away.code, away.stdout]).toEqual([1, expect.stringContaining("no connection")]);
-    expect(await said("providers", "custom-lab")).toMatch(/^state +ready$/m);
-    await said("providers", "remove", "custom-lab");
+    expect(await runCommand("providers", "custom-lab")).toMatch(/^state +ready$/m);
+    await runCommand("providers", "remove", "custom-lab");
   });
 });
 
 test("models: window, prices and abilities of one are set, and said wrong in words", async () => {
   expect(
-    await said("models", "set", "ollama/own", "--window", "32k", "--images", "yes", "--input-price", "0.5"),
+    await runCommand("models", "set", "ollama/own", "--window", "32k", "--images", "yes", "--input-price", "0.5"),
   ).toMatch(/^window +32,768$[\s\S]*^input \$\/M +0\.5$[\s\S]*^can +.*images/m);
-  expect(await said("models", "set", "ollama/own", "--window", "auto")).toMatch(/^window +unknown[\s\S]*images/m);
-  expect(await refused("models", "set", "ollama/own", "--window", "much")).toContain('"much" is no number of tokens');
-  expect(await refused("models", "set", "ollama/own")).toContain("Give at least one of");
-  await said("models", "set", "ollama/own", "--reset");
+  expect(await runCommand("models", "set", "ollama/own", "--window", "auto")).toMatch(/^window +unknown[\s\S]*images/m);
+  expect(await expectRefusal("models", "set", "ollama/own", "--window", "much")).toContain(
+    '"much" is no number of tokens',
+  );
+  expect(await expectRefusal("models", "set", "ollama/own")).toContain("Give at least one of");
+  await runCommand("models", "set", "ollama/own", "--reset");
 });
 
 describe("settings and budgets", () => {
   test("are changed by name and put back; what is unknown is named", async () => {
-    expect(await said("settings", "set", "models.default=ollama/qwen3", "limits.max_turns=12")).toBe(
+    expect(await runCommand("settings", "set", "models.default=ollama/qwen3", "limits.max_turns=12")).toBe(
       "models.default    ollama/qwen3\nlimits.max_turns  12\n",
     );
-    expect(await said("settings", "models")).toMatch(/^models\.default +ollama\/qwen3$/m);
-    expect(await said("settings", "set", "models.default=null")).toBe("models.default  (default)\n");
-    expect(await refused("settings", "set", "models.nothing=1")).toContain("models.nothing is not known");
-    expect(await refused("settings", "set", "models=1")).toContain("GROUP.FIELD=VALUE");
-    expect(await refused("settings", "set", "models.default=nope/x")).toContain("There is no provider nope");
-    expect(await refused("settings", "nothing")).toContain("models, limits");
-    expect(await said("budgets")).toContain("skep budgets set");
-    expect(await said("budgets", "set", "run_usd=2")).toBe("budgets.run_usd  2\n");
-    expect(await said("budgets")).toMatch(/^each run +\$2\.00$/m);
+    expect(await runCommand("settings", "models")).toMatch(/^models\.default +ollama\/qwen3$/m);
+    expect(await runCommand("settings", "set", "models.default=null")).toBe("models.default  (default)\n");
+    expect(await expectRefusal("settings", "set", "models.nothing=1")).toContain("models.nothing is not known");
+    expect(await expectRefusal("settings", "set", "models=1")).toContain("GROUP.FIELD=VALUE");
+    expect(await expectRefusal("settings", "set", "models.default=nope/x")).toContain("There is no provider nope");
+    expect(await expectRefusal("settings", "nothing")).toContain("models, limits");
+    expect(await runCommand("budgets")).toContain("skep budgets set");
+    expect(await runCommand("budgets", "set", "run_usd=2")).toBe("budgets.run_usd  2\n");
+    expect(await runCommand("budgets")).toMatch(/^each run +\$2\.00$/m);
     expect((await json("budgets")).items).toEqual([{ scope: "run", limit_usd: 2 }]);
     // JSON would turn it into null, which would remove the limit.
-    expect(await refused("budgets", "set", "run_usd=1e400")).toContain("run_usd: the number is too large");
-    expect(await said("budgets")).toMatch(/^each run +\$2\.00$/m);
-    expect(await said("budgets", "set", "run_usd=null")).toBe("budgets.run_usd  (default)\n");
-    expect(await said("budgets", "set", "instance_per_day_usd=5")).toBe("budgets.instance_per_day_usd  5\n");
-    expect(await said("budgets")).toMatch(/^instance day +\$5\.00 +\$0\.00 +0 %/m);
+    expect(await expectRefusal("budgets", "set", "run_usd=1e400")).toContain("run_usd: the number is too large");
+    expect(await runCommand("budgets")).toMatch(/^each run +\$2\.00$/m);
+    expect(await runCommand("budgets", "set", "run_usd=null")).toBe("budgets.run_usd  (default)\n");
+    expect(await runCommand("budgets", "set", "instance_per_day_usd=5")).toBe("budgets.instance_per_day_usd  5\n");
+    expect(await runCommand("budgets")).toMatch(/^instance day +\$5\.00 +\$0\.00 +0 %/m);
   });
 });
 
 describe("events", () => {
   test("of a run are shown from its start to its end, as lines or as JSON", async () => {
     const { id } = await json("run", "hello", "Greet me");
-    const lines = (await said("events", "--run", id, "--json")).trimEnd().split("\n");
+    const lines = (await runCommand("events", "--run", id, "--json")).trimEnd().split("\n");
     const kinds = lines.map((line) => JSON.parse(line).kind);
     expect([kinds[0], kinds.at(-1)]).toEqual(["run_created", "run_complete"]);
-    expect(await said("events", "--run", id.slice(-8))).toMatch(
+    expect(await runCommand("events", "--run", id.slice(-8))).toMatch(
       /^\d\d:\d\d:\d\d run_created .*\n(.*\n)*.* run_complete /,
     );
     const shown = await json("runs", id);
     expect(shown).toMatchObject({ id, status: "succeeded" });
     expect(shown.steps.map((step: { step_id: string }) => step.step_id)).toEqual(["look", "greet", "check"]);
-    const transcript = await said("executions", "transcript", shown.steps[0].session_id);
+    const transcript = await runCommand("executions", "transcript", shown.steps[0].session_id);
     expect(transcript).toMatch(/^user\n {2}[\s\S]*^assistant\n[\s\S]*^ {2}· complete /m);
   });
 });

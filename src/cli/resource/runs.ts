@@ -113,7 +113,7 @@ export async function answerFollowed(run: Pick<Item, "id">, client: Client, flag
   const json = flags["json"] === true;
   const interrupt = onInterrupt(client, run["id"], false);
   const shown = await followRun(client, run["id"], { json, text: flags["text"] }, interrupt.signal);
-  interrupt.done();
+  interrupt.stopListening();
   return {
     json: shown,
     text: await followedLines(shown, client, false),

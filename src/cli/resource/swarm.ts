@@ -148,7 +148,7 @@ async function follow(client: Client, item: Item, flags: Flags): Promise<Answer>
         if (event.kind === "swarm_complete" && isOver(await client.call("GET", path))) break;
       }
   } finally {
-    left.done();
+    left.stopListening();
   }
   const now = await client.call("GET", path);
   const shown = await show(client, now, flags);

@@ -75,11 +75,11 @@ function cardLines(task: Card, width: number, namesStatus: boolean): string[] {
   const { title, priority, assigned_agent: agent, status, id } = task;
   const marks = [priority, ...(namesStatus ? [status] : []), id.slice(-ID_CHARACTERS), agent && `@${agent}`];
   const below = fit(oneLine(marks.filter(Boolean).join(" ")), width);
-  return [...wrapped(oneLine(title), width), paint(PRIORITY_STYLES[priority] ?? "dim", below), ""];
+  return [...wrap(oneLine(title), width), paint(PRIORITY_STYLES[priority] ?? "dim", below), ""];
 }
 
 /** Wraps text into lines of a width; what does not fit on the last line is cut. */
-function wrapped(text: string, width: number): string[] {
+function wrap(text: string, width: number): string[] {
   const lines = [""];
   for (const word of text.split(" ")) {
     const last = lines.length - 1;

@@ -27,14 +27,14 @@ afterAll(async () => {
 });
 
 const cli = (args: readonly string[], cwd = elsewhere) => skep([...args, "--data", server.data], { cwd });
-async function said(cwd: string, ...args: string[]): Promise<string> {
+async function runCommand(cwd: string, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await cli(args, cwd);
   expect([args.join(" "), stderr, code]).toEqual([args.join(" "), "", 0]);
   return stdout;
 }
-const tasks = (...args: string[]) => said(repository, "tasks", ...args);
+const tasks = (...args: string[]) => runCommand(repository, "tasks", ...args);
 const json = async (...args: string[]) => JSON.parse(await tasks(...args, "--json"));
-async function refused(cwd: string, ...args: string[]): Promise<string> {
+async function expectRefusal(cwd: string, ...args: string[]): Promise<string> {
   const { code, stderr } = await cli(["tasks", ...args], cwd);
   expect([args.join(" "), code]).not.toEqual([args.join(" "), 0]);
   expect(stderr.trimEnd().split("\n")).toHaveLength(1);
@@ -48,17 +48,17 @@ function file(name: string, text: string): string {
 
 describe("skep tasks", () => {
   test("means the only project, that of the folder you are in, or the one that is named", async () => {
-    expect(await refused(elsewhere)).toContain("skep projects add");
+    expect(await expectRefusal(elsewhere)).toContain("skep projects add");
     expect((await cli(["projects", "add", "."])).stderr).toContain(". is not a git repository");
-    expect(await said(repository, "projects", "add", ".")).toStartWith("bell: cloned");
-    expect(await said(elsewhere, "tasks")).toContain("skep tasks create");
-    await said(elsewhere, "projects", "add", "other");
-    expect(await refused(elsewhere)).toMatch(/--project: (bell, other|other, bell)\./);
-    expect(await refused(elsewhere, "--project", "nothing")).toContain("There is no project nothing");
-    await said(elsewhere, "tasks", "create", "Elsewhere", "--project", "other");
+    expect(await runCommand(repository, "projects", "add", ".")).toStartWith("bell: cloned");
+    expect(await runCommand(elsewhere, "tasks")).toContain("skep tasks create");
+    await runCommand(elsewhere, "projects", "add", "other");
+    expect(await expectRefusal(elsewhere)).toMatch(/--project: (bell, other|other, bell)\./);
+    expect(await expectRefusal(elsewhere, "--project", "nothing")).toContain("There is no project nothing");
+    await runCommand(elsewhere, "tasks", "create", "Elsewhere", "--project", "other");
     expect((await json()).items).toEqual([]);
-    expect(await said(elsewhere, "tasks", "--project", "other")).toContain("Elsewhere");
-    expect(await said(elsewhere, "tasks", "elsewhere", "--project", "other")).toContain("backlog");
+    expect(await runCommand(elsewhere, "tasks", "--project", "other")).toContain("Elsewhere");
+    expect(await runCommand(elsewhere, "tasks", "elsewhere", "--project", "other")).toContain("backlog");
   });
 
   test("makes, shows, changes and deletes a task", async () => {
@@ -87,9 +87,9 @@ describe("skep tasks", () => {
     expect((await json("--tag", "ui")).items).toHaveLength(1);
     expect((await json("--search", "dark")).items).toHaveLength(1);
     expect(await tasks("delete", "A switch")).toBe("deleted task A switch\n");
-    expect(await refused(repository, "A switch")).toContain("There is no task A switch");
-    expect(await refused(repository, "create", "X", "--estimate", "soon")).toContain("--estimate takes hours");
-    expect(await refused(repository, "create", "X", "--agent", "nobody")).toContain("no such agent");
+    expect(await expectRefusal(repository, "A switch")).toContain("There is no task A switch");
+    expect(await expectRefusal(repository, "create", "X", "--estimate", "soon")).toContain("--estimate takes hours");
+    expect(await expectRefusal(repository, "create", "X", "--agent", "nobody")).toContain("no such agent");
   });
 
   test("moves tasks over the board, claims them, and keeps what happened", async () => {
@@ -97,12 +97,12 @@ describe("skep tasks", () => {
     await tasks("create", "Second", "--status", "ready");
     await tasks("move", "Second", "--before", "First");
     expect((await json("--ready")).items.map(({ title }: { title: string }) => title)).toEqual(["Second", "First"]);
-    expect(await refused(repository, "move", "First")).toContain("--to STATUS");
+    expect(await expectRefusal(repository, "move", "First")).toContain("--to STATUS");
     expect(await tasks("claim", "First", "engineer")).toContain("in_progress");
-    expect(await refused(repository, "claim", first.id, "reviewer")).toContain("engineer holds the task until");
+    expect(await expectRefusal(repository, "claim", first.id, "reviewer")).toContain("engineer holds the task until");
     expect(await tasks("claim", "First", "engineer", "--release")).toMatch(/status +ready/);
     expect(await tasks("transition", "First", "review", "--note", "Look at it.")).toMatch(/next +backlog, ready/);
-    expect(await refused(repository, "transition", "First", "somewhere")).toContain("The board has the statuses");
+    expect(await expectRefusal(repository, "transition", "First", "somewhere")).toContain("The board has the statuses");
     await tasks("move", "First", "--to", "done");
     const history = await tasks("history", "First");
     for (const words of [
@@ -115,7 +115,7 @@ describe("skep tasks", () => {
 
   test("tells tasks of one title apart by their ids", async () => {
     const [one] = [await json("create", "Twin"), await json("create", "Twin")];
-    expect(await refused(repository, "Twin")).toContain(one.id);
+    expect(await expectRefusal(repository, "Twin")).toContain(one.id);
     expect((await json(one.id.slice(-8))).id).toBe(one.id);
     for (const { id } of (await json("--search", "Twin")).items) await tasks("delete", id);
   });
@@ -128,9 +128,9 @@ describe("skep tasks", () => {
     const bad = { tasks: [{ title: "Imported three" }, { title: "Imported four", assigned_agent: "nobody" }] };
     const { code, stdout } = await cli(["tasks", "import", file("bad.json", JSON.stringify(bad))], repository);
     expect([code, stdout]).toEqual([1, expect.stringContaining("1 were refused:\n  Imported four: ")]);
-    expect(await refused(repository, "import", file("broken.yml", "- {a"))).toContain("neither JSON nor YAML");
-    expect(await refused(repository, "import", file("empty.yml", "a: b"))).toContain("has no list of tasks");
-    expect(await refused(repository, "import", join(folder.path, "nowhere"))).toContain("There is no file");
+    expect(await expectRefusal(repository, "import", file("broken.yml", "- {a"))).toContain("neither JSON nor YAML");
+    expect(await expectRefusal(repository, "import", file("empty.yml", "a: b"))).toContain("has no list of tasks");
+    expect(await expectRefusal(repository, "import", join(folder.path, "nowhere"))).toContain("There is no file");
   });
 
   test("has agents do a task by the project's policy, and shows the plan for it", async () => {
@@ -140,7 +140,7 @@ describe("skep tasks", () => {
       /docs +write +required +engineer/,
     );
     expect(await tasks("policy", "--wait-for-merge", "yes")).toContain("until its work is merged");
-    expect(await refused(repository, "policy", "--wait-for-merge", "perhaps")).toContain("takes yes or no");
+    expect(await expectRefusal(repository, "policy", "--wait-for-merge", "perhaps")).toContain("takes yes or no");
     await tasks("create", "Write it down", "--type", "docs");
     expect(await tasks("plan", "Write it down")).toMatch(/now +write/);
     const run = await json("execute", "Write it down");
@@ -160,7 +160,7 @@ describe("skep tasks", () => {
     expect(board).toMatch(/and \d more/);
     expect((await json("board")).columns.map(({ id }: { id: string }) => id)).toContain("in_progress");
     expect(await tasks("columns", "--standard")).not.toContain("LIMIT");
-    expect(await refused(repository, "board", "--cards", "0")).toContain("--cards takes");
+    expect(await expectRefusal(repository, "board", "--cards", "0")).toContain("--cards takes");
   });
 });
 

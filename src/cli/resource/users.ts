@@ -41,7 +41,7 @@ export const users: Resource<List> = {
       async run({ client, path, args: [email = ""], flags }) {
         const role = flags["admin"] ? { role: "admin" as const } : {};
         const body = { ...(await bodyFrom(flags, "password")), email, ...role };
-        return shown(await client.call("POST", path, body));
+        return presentUser(await client.call("POST", path, body));
       },
     }),
     actOnOne("update", "change a user, named by e-mail address or id", {
@@ -59,7 +59,7 @@ export const users: Resource<List> = {
           ...(flags["active"] ? { active: flags["active"] === "true" } : {}),
           ...(flags["resetTwoFactor"] ? { two_factor_enabled: false as const } : {}),
         };
-        return shown(await client.call("PUT", path, body));
+        return presentUser(await client.call("PUT", path, body));
       },
     }),
     deleteVerb("delete a user; what the user owned becomes yours", (item: Item) => `user ${item["email"]}`, {
@@ -75,7 +75,7 @@ async function bodyFrom(flags: Flags, what: string): Promise<Record<string, unkn
   };
 }
 
-const shown = (user: Item) => ({
+const presentUser = (user: Item) => ({
   json: user,
   text: `${user["email"]}: ${user["role"]}, ${user["active"] ? "active" : "off"}${user["two_factor_enabled"] ? ", two-factor verification" : ""}`,
 });

@@ -39,7 +39,7 @@ export function createClient(url: string, token?: string, data?: string) {
       throw unreachable(url, error);
     }
     const target = answer.headers.get("Location");
-    if (answer.status >= 300 && answer.status < 400 && target) throw redirected(url, path, target);
+    if (answer.status >= 300 && answer.status < 400 && target) throw createRedirectProblem(url, path, target);
     if (!answer.ok) throw await problemOf(url, answer, { path, body: init.body });
     return answer;
   };
@@ -80,7 +80,7 @@ export function createClient(url: string, token?: string, data?: string) {
     ask: <T>(method: Method, path: string, body?: unknown, ifMatch?: string): Promise<T> =>
       send(method, path, body, ifMatch),
     /** Reads an object that is to be changed, with its ETag. */
-    async tagged<T = Record<string, unknown>>(path: string) {
+    async readTagged<T = Record<string, unknown>>(path: string) {
       const answer = await reach(path, { headers });
       const body = await bodyOf<T>(answer);
       return { body, tag: answer.headers.get("ETag") ?? undefined };
@@ -132,7 +132,7 @@ export const noServer = (detail: string) => new Problem(503, "no_server", detail
 const stranger = (url: string) => noServer(`What answers at ${url} is not Skep. Look at the address.`);
 
 /** Reports a redirect without following it: the token and secrets are meant only for the address that was named. */
-function redirected(url: string, path: string, target: string): Problem {
+function createRedirectProblem(url: string, path: string, target: string): Problem {
   const wanted = URL.canParse(target, url) ? new URL(target, url).href : target;
   const address = wanted.endsWith(path) ? wanted.slice(0, -path.length) : wanted;
   return noServer(`${url} sends you on to ${address}. Use that address if you trust it: --url ${address}`);

@@ -114,12 +114,12 @@ describe("a command", () => {
   test("a TLS failure is reported as one, and so is a server that is not Skep", async () => {
     const stranger = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("<html>hello") });
     const secure = Bun.serve({ port: 0, hostname: "127.0.0.1", tls: SELF_SIGNED, fetch: () => new Response("{}") });
-    const said = async (url: string) => (await skep(["runs", "--url", url], at(elsewhere))).stderr;
+    const readError = async (url: string) => (await skep(["runs", "--url", url], at(elsewhere))).stderr;
     try {
-      expect(await said(`http://127.0.0.1:${stranger.port}`)).toMatch(/^skep: What answers at .* is not Skep/);
-      expect(await said(`https://127.0.0.1:${stranger.port}`)).toMatch(/^skep: .* does not speak TLS/);
-      expect(await said(`https://127.0.0.1:${secure.port}`)).toMatch(/^skep: TLS: the certificate of /);
-      expect(await said("http://nowhere.invalid")).toMatch(/^skep: The host name in/);
+      expect(await readError(`http://127.0.0.1:${stranger.port}`)).toMatch(/^skep: What answers at .* is not Skep/);
+      expect(await readError(`https://127.0.0.1:${stranger.port}`)).toMatch(/^skep: .* does not speak TLS/);
+      expect(await readError(`https://127.0.0.1:${secure.port}`)).toMatch(/^skep: TLS: the certificate of /);
+      expect(await readError("http://nowhere.invalid")).toMatch(/^skep: The host name in/);
     } finally {
       await stranger.stop(true);
       await secure.stop(true);

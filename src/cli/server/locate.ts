@@ -48,7 +48,7 @@ export async function locate(flags: ServerFlags): Promise<Place> {
 
 async function find({ url, data }: ServerFlags): Promise<Place> {
   const named = url ?? process.env["SKEP_URL"];
-  if (named) return { url: bare(checked(named)) };
+  if (named) return { url: bare(requireAddress(named)) };
   const config = readConfig(process.env, { data });
   const isGiven = config.sources.data !== "default";
   const here = await (isGiven ? serverOfNamed(config.data) : runningServer(config.data));
@@ -73,7 +73,7 @@ export async function onlyServer(): Promise<ServerFile | undefined> {
   return running[0];
 }
 
-function checked(url: string): string {
+function requireAddress(url: string): string {
   if (/^https?:\/\/[^/]/.test(url) && URL.canParse(url)) return url;
   throw badUsage("--url and SKEP_URL take the address of a server: https://skep.example.org");
 }

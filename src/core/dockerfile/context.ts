@@ -114,7 +114,7 @@ const isMeantItself = (path: string | undefined, source: string): boolean =>
 
 /** The files that one source stands for. */
 function filesOf(files: readonly ContextFile[], source: string, line: number): Copied[] {
-  const found = /[*?[\\]/.test(source) ? matching(files, source) : named(files, source);
+  const found = /[*?[\\]/.test(source) ? matching(files, source) : findByPath(files, source);
   const link = found.find(
     ({ kind, path, below }) => kind === "link" && below === path.slice(path.lastIndexOf("/") + 1),
   );
@@ -128,7 +128,7 @@ function filesOf(files: readonly ContextFile[], source: string, line: number): C
   return found;
 }
 
-function named(files: readonly ContextFile[], source: string): Copied[] {
+function findByPath(files: readonly ContextFile[], source: string): Copied[] {
   const folder = source === "" ? "" : `${source}/`;
   return files.flatMap((file) => {
     if (file.path === source) return [{ ...file, below: source.slice(source.lastIndexOf("/") + 1) }];

@@ -5,7 +5,7 @@
 import { LIMITS } from "../../core/limits.ts";
 import { canRead, mayFall } from "../fallback.ts";
 import type { ModelReply } from "../model.ts";
-import { allowed, type CallInput, scopeOf } from "../model-call.ts";
+import { admitCall, type CallInput, scopeOf } from "../model-call.ts";
 import { boundHeaders } from "./bounds.ts";
 import { renameTools } from "./scripted-tools.ts";
 import type { WireFailure, WireProtocol, WireRequest } from "./wire.ts";
@@ -64,7 +64,7 @@ export async function makeCall(
   let retryAt = first.error?.retry_at;
   for (const other of others) {
     if (!(await canRead(input, asked.wire.request.messages, asked.tokens, other))) continue;
-    const room = allowed(input, other, asked.tokens, asked.wire.cachesForHour);
+    const room = admitCall(input, other, asked.tokens, asked.wire.cachesForHour);
     // The budget does not allow this model; the next may be cheaper.
     if ("status" in room) continue;
     const reply = await callModel(input, { ...asked, model: other, most: room.most, answer });

@@ -13,8 +13,8 @@ import { waitForProvider } from "../ask.ts";
 import { sizeOf, tokensOf } from "../context.ts";
 import type { Ending } from "../execution.ts";
 import type { ModelReply } from "../model.ts";
-import { allowed } from "../model-call.ts";
-import { failed } from "../result.ts";
+import { admitCall } from "../model-call.ts";
+import { createFailure } from "../result.ts";
 import { boundBody } from "./bounds.ts";
 import { type Asked, type CallsInput, logCall, makeCall, refuse } from "./calls.ts";
 import { chat } from "./chat.ts";
@@ -67,9 +67,12 @@ export function createGateway(input: GatewayInput) {
     if (isOver) return isOver;
     if (made >= agent.maxTurns) {
       const message = `It took ${made} model calls, the most this agent may (max_turns).`;
-      return end({ ending: failed("turns_exceeded", `${message} Raise max_turns, or ask for less.`) }, quota(message));
+      return end(
+        { ending: createFailure("turns_exceeded", `${message} Raise max_turns, or ask for less.`) },
+        quota(message),
+      );
     }
-    const budget = allowed(input, model, tokens, cachesForHour);
+    const budget = admitCall(input, model, tokens, cachesForHour);
     if (!("status" in budget)) return budget;
     const message = budget.status === "failed" ? budget.error.message : "It was stopped.";
     return end({ ending: budget }, quota(message));
@@ -80,7 +83,10 @@ export function createGateway(input: GatewayInput) {
     const error = logCall(input, reply);
     // The provider answered a truncated prompt, and the program would send the same prompt again.
     if (error?.code === "context_truncated")
-      return void end({ ending: failed(error.code, error.message) }, { kind: "provider", message: error.message });
+      return void end(
+        { ending: createFailure(error.code, error.message) },
+        { kind: "provider", message: error.message },
+      );
     if (error?.retry_at === undefined) return;
     try {
       end({ ending: waitForProvider(input, error.retry_at, error.message) }, busy(error.message));

@@ -29,7 +29,7 @@ export interface GeminiCall {
 export function geminiCallIn({ pathname, searchParams }: URL): GeminiCall | undefined {
   const { model, method } = PATH.exec(pathname)?.groups ?? {};
   if (model === undefined) return undefined;
-  const named = decoded(model);
+  const named = decode(model);
   if (named === undefined) return undefined;
   if (method === "countTokens") return { model: named, method: "count" };
   // No known program reads a stream in any other form than server-sent events.
@@ -38,7 +38,7 @@ export function geminiCallIn({ pathname, searchParams }: URL): GeminiCall | unde
   return { model: named, method: "generate" };
 }
 
-function decoded(text: string): string | undefined {
+function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -39,11 +39,11 @@ const usageOf = ({ usage }: ModelReply) => ({
 const CUSTOM = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
 
 /** Joins a namespace, such as that of a tool server, and a tool's name to the one name that the model reads. */
-const joined = (namespace: string, name: string): string => `${namespace}__${name}`;
+const joinNames = (namespace: string, name: string): string => `${namespace}__${name}`;
 
 function callIn(item: Record<string, unknown>): AssistantPart[] {
   const [name = "", namespace] = [textIn(item, "name"), textIn(item, "namespace")];
-  const tool = namespace === undefined ? name : joined(namespace, name);
+  const tool = namespace === undefined ? name : joinNames(namespace, name);
   const call = { type: "tool_call" as const, call_id: textIn(item, "call_id") ?? "", tool };
   if (item["type"] === "function_call") return [{ ...call, input: argumentsIn(textIn(item, "arguments")) }];
   return [{ ...call, input: { input: textIn(item, "input") ?? "" } }];
@@ -95,7 +95,7 @@ function toolsIn(tool: Record<string, unknown>, spaces: Spaces): ModelTool[] {
   const namespace = textIn(tool, "name") ?? "";
   return recordsIn(tool["tools"]).map((one) => {
     const made = toolOf(one, one["parameters"]);
-    const name = joined(namespace, made.name);
+    const name = joinNames(namespace, made.name);
     spaces.set(name, { namespace, name: made.name });
     return { ...made, name };
   });

@@ -52,7 +52,7 @@ async function decide(call: Said, kind: string, rule: (typeof RULES)[number], an
     rulesOf: () => rules,
     // Waits until the person answers or the time is over.
     ask: () => (asked++ === 0 ? { state: "waiting" } : { state: answer === "yes" ? "allowed" : "denied", why: "" }),
-    answered: async () => {},
+    waitForAnswer: async () => {},
   };
   const turn = {
     execution: {},
@@ -64,7 +64,7 @@ async function decide(call: Said, kind: string, rule: (typeof RULES)[number], an
 }
 
 /** The expected decision, the same for all programs. */
-function expected(kind: string, rule: (typeof RULES)[number], answer: (typeof ANSWERS)[number]): boolean {
+function shouldAllow(kind: string, rule: (typeof RULES)[number], answer: (typeof ANSWERS)[number]): boolean {
   if (rule === "none") return kind !== "other";
   return rule === "allow" || (rule === "ask" && answer === "yes");
 }
@@ -77,7 +77,7 @@ const CASES = Object.entries(SAID).flatMap(([harness, calls]) =>
 
 test.each(CASES)("%s: %s, rule %s, answer %s", async (_, kind, rule, answer, call) => {
   const { decision, isAsked } = await decide(call, kind, rule, answer);
-  const isAllowed = expected(kind, rule, answer);
+  const isAllowed = shouldAllow(kind, rule, answer);
   expect([decision, isAsked]).toEqual([isAllowed ? "allow" : "deny", rule === "ask"]);
   expect(optionFor(decision!, BOTH)).toBe(isAllowed ? "once" : "no");
   // When no option refuses, a no chooses none of the options.

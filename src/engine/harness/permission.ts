@@ -66,7 +66,7 @@ export function createPermissionDesk(turn: Pick<Turn, "execution" | "ports" | "s
       signal.throwIfAborted();
       const permit = ports.permissions.ask(execution, callId, question);
       if (permit.state === "waiting") {
-        const answered = ports.permissions.answered(execution, callId, signal);
+        const answered = ports.permissions.waitForAnswer(execution, callId, signal);
         await setAside(words, answered);
         continue;
       }

@@ -12,7 +12,7 @@ import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import { kindOf } from "../kinds.ts";
 import { endingOf, type LoopInput, outOfTurns, REMINDER, sayUnseen } from "../loop.ts";
 import { windowOf } from "../model-call.ts";
-import { failed, resultOf } from "../result.ts";
+import { createFailure, resultOf } from "../result.ts";
 import type { ToolResult } from "../tool.ts";
 import { harnessTitle, type Launch, launchOf } from "./definitions.ts";
 import { programOf } from "./launch.ts";
@@ -63,7 +63,10 @@ export async function runHarness(input: HarnessInput): Promise<Ending> {
       if (!("died" in life)) return life;
       input.signal.throwIfAborted();
       if (start < STARTS) continue;
-      return failed("harness_ended", `${harnessTitle(input.harness)} ended by itself ${STARTS} times: ${life.died}.`);
+      return createFailure(
+        "harness_ended",
+        `${harnessTitle(input.harness)} ended by itself ${STARTS} times: ${life.died}.`,
+      );
     }
   } finally {
     await listener.close();
@@ -165,7 +168,7 @@ async function live(life: Life): Promise<Ending | { died: string }> {
   try {
     const died = connection.ended.then((why) => ({ died: withLine(why, lastLine) }));
     const flooded = flood.promise.then((why) =>
-      failed("harness_floods", `${harnessTitle(harness)} was stopped: ${why}.`),
+      createFailure("harness_floods", `${harnessTitle(harness)} was stopped: ${why}.`),
     );
     const gatewayOver = life.gateway.over.then((end) => {
       if ("wait" in end) throw end.wait;
@@ -180,7 +183,7 @@ async function live(life: Life): Promise<Ending | { died: string }> {
         // The error may come from the program's own end, which explains more, so it is waited for briefly.
         const gone = await Promise.race([connection.ended, new Promise<undefined>((go) => setTimeout(go, REFUSAL_MS))]);
         if (gone !== undefined) return { died: withLine(gone, lastLine) };
-        return failed("harness_failed", `${harnessTitle(harness)}: ${error.detail}`, recorder.endMessage());
+        return createFailure("harness_failed", `${harnessTitle(harness)}: ${error.detail}`, recorder.endMessage());
       },
     );
     return await raceSignal(Promise.race([completed, gatewayOver, flooded, outOf.promise, turns, died]), signal);
@@ -284,7 +287,7 @@ async function takeTurns(
     if (more.text !== "" || more.attached.length > 0) prompt = more;
     else if (kindOf(execution.kind).executionEnds === "reply")
       return said.trim() === ""
-        ? failed("empty_reply", "The agent answered nothing.")
+        ? createFailure("empty_reply", "The agent answered nothing.")
         : { status: "succeeded", outputs: {}, text: said };
     else if (!isReminded) {
       isReminded = true;
@@ -293,15 +296,15 @@ async function takeTurns(
     } else {
       const outputs = await resultOf(said, execution.contract, schemaCheck(life));
       if (outputs) return { status: "succeeded", outputs, text: said, by: "text" };
-      return failed("no_completion", "The agent stopped without calling complete.", said);
+      return createFailure("no_completion", "The agent stopped without calling complete.", said);
     }
   }
 }
 
 function refusalOf(reason: StopReason, said: string): Ending | undefined {
-  if (reason === "refusal") return failed("content_filter", "The model or its provider refused to go on.", said);
+  if (reason === "refusal") return createFailure("content_filter", "The model or its provider refused to go on.", said);
   if (reason === "max_turn_requests")
-    return failed("turns_exceeded", "The agent reached its own limit of model calls.", said);
+    return createFailure("turns_exceeded", "The agent reached its own limit of model calls.", said);
   return undefined;
 }
 

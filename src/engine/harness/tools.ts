@@ -51,7 +51,7 @@ export function toolServerOf(turn: LoopInput, { onCall, onEnd }: ToolServerEvent
       } catch (error) {
         if (!isProblem(error) || error.code !== "waiting_for_permission") throw error;
         const { callId } = message.calls[0]!;
-        await turn.setAside(error.detail, ports.permissions.answered(execution, callId, turn.signal));
+        await turn.setAside(error.detail, ports.permissions.waitForAnswer(execution, callId, turn.signal));
       }
   }
   const tools: HarnessTools = {

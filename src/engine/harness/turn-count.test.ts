@@ -14,18 +14,18 @@ function play(most: number, said: readonly ("words" | CallUpdate)[]) {
   return { over, fits: count.prompt() };
 }
 const call = (id: string, status?: CallUpdate["status"]): CallUpdate => ({ id, status });
-const made = (id: string) => [call(id, "pending"), call(id, "in_progress"), call(id, "completed")];
+const createUpdates = (id: string) => [call(id, "pending"), call(id, "in_progress"), call(id, "completed")];
 
 test("words, thoughts and the calls after them are one model call", () => {
-  expect(play(1, ["words", "words", ...made("a")])).toEqual({ over: 0, fits: false });
-  expect(play(2, ["words", ...made("a")])).toEqual({ over: 0, fits: true });
+  expect(play(1, ["words", "words", ...createUpdates("a")])).toEqual({ over: 0, fits: false });
+  expect(play(2, ["words", ...createUpdates("a")])).toEqual({ over: 0, fits: true });
 });
 
 test("what is said after a result is the next one, with words and without", () => {
-  expect(play(1, [...made("a"), "words"]).over).toBe(1);
-  expect(play(1, [...made("a"), ...made("b")]).over).toBe(1);
+  expect(play(1, [...createUpdates("a"), "words"]).over).toBe(1);
+  expect(play(1, [...createUpdates("a"), ...createUpdates("b")]).over).toBe(1);
   expect(play(1, [call("a", "failed"), "words"]).over).toBe(1);
-  expect(play(2, [...made("a"), ...made("b")]).over).toBe(0);
+  expect(play(2, [...createUpdates("a"), ...createUpdates("b")]).over).toBe(0);
 });
 
 test("calls that were announced together stay one model call, in whatever order they end", () => {

@@ -282,7 +282,7 @@ class Reader {
   /** @param runs how deeply the command is nested in `find -exec`. */
   #keep(words: readonly Word[], isPiped: boolean, runs = 0): void {
     if (this.parts.length >= PARTS_MOST || runs > RUNS_MOST) throw new Unreadable();
-    const [whole, inner] = [partOf(words), unwrapped(words)];
+    const [whole, inner] = [partOf(words), unwrap(words)];
     this.parts.push(whole);
     const [command, ...args] = inner;
     if (!command) return;
@@ -324,7 +324,7 @@ function closingBacktick(line: string, from: number): number {
 }
 
 /** Removes assignments and wrapper programs before a command, and the folder from the command's name. */
-function unwrapped(words: readonly Word[]): Word[] {
+function unwrap(words: readonly Word[]): Word[] {
   let at = 0;
   for (;;) {
     while (words[at] && ASSIGNMENT.test(words[at]!.text)) at++;

@@ -174,17 +174,17 @@ test("a misspelt tool is a problem of the file, with a place and a suggestion", 
 });
 
 test("patterns and lines made to be slow are not", () => {
-  const spent = (what: string, most: number, work: () => unknown) => {
+  const expectQuick = (what: string, most: number, work: () => unknown) => {
     const before = processorMs();
     work();
     expectWork(what, processorMs() - before, most);
   };
   const [stars, long] = ["*a".repeat(250), "a".repeat(100_000)];
-  spent("a text", 20, () => matchesText(`${stars}b`, long));
-  spent("a path", 50, () => matchesPath(`${"**/a/".repeat(80)}c`, `${"a/".repeat(2_000)}b`));
+  expectQuick("a text", 20, () => matchesText(`${stars}b`, long));
+  expectQuick("a path", 50, () => matchesPath(`${"**/a/".repeat(80)}c`, `${"a/".repeat(2_000)}b`));
   const rules = readRules([ask("git push*"), deny("rm -rf /*")]);
   for (const piece of ["$(", "`", "'\"", "${", "<<E\n", "find -exec ", "sh -c ", "eval ", "((", "{a,", "\\", "a;"]) {
     const command = piece.repeat(Math.floor(100_000 / piece.length));
-    spent(`a line of ${piece}`, 100, () => decide(rules, { tool: "bash", kind: "execute", command }));
+    expectQuick(`a line of ${piece}`, 100, () => decide(rules, { tool: "bash", kind: "execute", command }));
   }
 });

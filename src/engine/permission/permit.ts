@@ -30,7 +30,7 @@ export interface PermissionRows {
   /** The newest call of the execution about which a person was asked and whose id has this prefix. */
   lastAsked(execution: Pick<Execution, "id">, beginning: string): string | undefined;
   /** Resolves once the question no longer waits: it was answered, or its time is over. @throws the signal's reason. */
-  answered(execution: Execution, callId: string, signal: AbortSignal): Promise<void>;
+  waitForAnswer(execution: Execution, callId: string, signal: AbortSignal): Promise<void>;
   /** Withdraws the question about a call that will not be made. */
   withdraw(execution: Execution, callId: string): void;
 }
@@ -58,16 +58,16 @@ export async function refusalOf(
   const decision = decideAll(rules, request);
   if (decision.effect === "allow") return undefined;
   if (decision.effect === "deny")
-    return refused(
+    return toRefusal(
       `Not made: the rules of this agent refuse it (${decision.rule?.text}). Do it another way, or say so.`,
     );
   const fault = await faultOf();
-  if (fault !== undefined) return refused(fault);
+  if (fault !== undefined) return toRefusal(fault);
   const subject = subjectOf(request);
   const question = { ...decision, request, subject };
   const permit = ports.permissions.ask(execution, call.callId, question);
   if (permit.state === "allowed") return undefined;
-  if (permit.state === "denied") return refused(permit.why);
+  if (permit.state === "denied") return toRefusal(permit.why);
   throw new Problem(503, "waiting_for_permission", waitingWords(execution, question), {
     data: { until: permit.until },
   });
@@ -77,12 +77,12 @@ export async function refusalOf(
 export const waitingWords = (
   { agentId }: Pick<Execution, "agentId">,
   { request, subject }: Pick<Question, "request" | "subject">,
-): string => `A person is asked whether ${agentId} may use ${request.tool}${subject ? `: ${shortened(subject)}` : ""}`;
+): string => `A person is asked whether ${agentId} may use ${request.tool}${subject ? `: ${shorten(subject)}` : ""}`;
 
-const refused = (output: string): ToolResult => ({ ok: false, output });
+const toRefusal = (output: string): ToolResult => ({ ok: false, output });
 
 const SHOWN_CHARACTERS = 200;
-const shortened = (text: string): string =>
+const shorten = (text: string): string =>
   text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 
 const PATHS = ["path", "file_path", "source", "destination"] as const;

@@ -41,7 +41,7 @@ export function tokenize(source: string): Token[] {
     if (/\s/.test(character)) {
       at++;
     } else if (character === '"' || character === "'") {
-      const [value, after] = quoted(source, at, character);
+      const [value, after] = readQuoted(source, at, character);
       tokens.push({ kind: "literal", value, offset });
       at = after;
     } else if (/[-0-9]/.test(character)) {
@@ -76,7 +76,7 @@ function endOfRun(source: string, from: number, allowed: RegExp): number {
 }
 
 /** Reads the text between quotes. A backslash makes the next character plain. */
-function quoted(source: string, from: number, quote: string): [value: string, after: number] {
+function readQuoted(source: string, from: number, quote: string): [value: string, after: number] {
   const pieces: string[] = [];
   for (let at = from + 1; at < source.length; at++) {
     const character = source.charAt(at);

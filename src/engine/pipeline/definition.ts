@@ -16,7 +16,7 @@ export const DEFAULT_MAX_ATTEMPTS = 2;
 /** Children of a `for_each` that run at once when the step does not say. */
 export const DEFAULT_MAX_PARALLEL = 4;
 
-const closed = <T extends TProperties>(properties: T, description?: string) =>
+const toClosedObject = <T extends TProperties>(properties: T, description?: string) =>
   Type.Object(properties, { additionalProperties: false, ...(description ? { description } : {}) });
 
 const slug = (description: string) => Type.String({ pattern: "^[a-z0-9][a-z0-9-]{0,63}$", description });
@@ -42,7 +42,7 @@ const visits = Type.Integer({
   description: `Most visits of the target step in all. Default ${DEFAULT_MAX_VISITS}.`,
 });
 
-const goto = closed(
+const goto = toClosedObject(
   { goto: slug("Step at which the run continues."), max_visits: Type.Optional(visits) },
   "Continues the run at another step.",
 );
@@ -51,7 +51,7 @@ const ON_FAILURE = Type.Union([Type.Literal("fail"), Type.Literal("retry"), Type
   description: "What a failure does: fail the run (default), try again, continue, or go to another step.",
 });
 
-const ROUTE = closed(
+const ROUTE = toClosedObject(
   {
     on: variable("Output of this step that decides where the run continues."),
     to: Type.Record(Type.String({ minLength: 1, maxLength: 256 }), slug("Step at which the run continues."), {
@@ -63,7 +63,7 @@ const ROUTE = closed(
   "Chooses the next step by an output of this step.",
 );
 
-const PREVIEW = closed(
+const PREVIEW = toClosedObject(
   {
     port: Type.Integer({ minimum: 1, maximum: 65_535, description: "Port in the sandbox on which the app listens." }),
     path: Type.Optional(
@@ -132,12 +132,12 @@ const agentWork = {
   ),
 };
 
-export const AGENT_STEP = closed(
+export const AGENT_STEP = toClosedObject(
   { ...common, ...agentWork, preview: Type.Optional(PREVIEW), route: Type.Optional(ROUTE) },
   "A step that an agent does.",
 );
 
-export const FOR_EACH_STEP = closed(
+export const FOR_EACH_STEP = toClosedObject(
   {
     ...common,
     ...agentWork,
@@ -158,10 +158,10 @@ export const FOR_EACH_STEP = closed(
   "A step that an agent does once for every item of a list.",
 );
 
-export const APPROVAL_STEP = closed(
+export const APPROVAL_STEP = toClosedObject(
   {
     ...common,
-    approval: closed({
+    approval: toClosedObject({
       message: text("Question to the person, with {{ variables }}.", 10_000),
       timeout_seconds: Type.Optional(
         Type.Integer({
@@ -186,7 +186,7 @@ export const APPROVAL_STEP = closed(
   "A step that waits for a person's decision.",
 );
 
-export const COMMAND_STEP = closed(
+export const COMMAND_STEP = toClosedObject(
   {
     ...common,
     run: text(
@@ -221,7 +221,7 @@ export const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
 export const STEP = Type.Union([AGENT_STEP, FOR_EACH_STEP, APPROVAL_STEP, COMMAND_STEP]);
 
-export const DEFAULTS = closed(
+export const DEFAULTS = toClosedObject(
   {
     model: Type.Optional(model),
     timeout_seconds: Type.Optional(timeout),
@@ -235,7 +235,7 @@ export const DEFAULTS = closed(
 
 export const INPUTS = Type.Record(
   Type.String(),
-  closed({
+  toClosedObject({
     description: Type.Optional(text("Description of the input as people see it.", 2_000)),
     required: Type.Optional(
       Type.Boolean({ description: "Whether a run needs a value for this input. Default: false." }),
@@ -245,7 +245,7 @@ export const INPUTS = Type.Record(
   { description: "Inputs that a run can be given in addition to its task." },
 );
 
-export const PIPELINE = closed(
+export const PIPELINE = toClosedObject(
   {
     id: slug("Id of the pipeline, which is also the name of its file."),
     name: text("Name of the pipeline as people see it.", 256),

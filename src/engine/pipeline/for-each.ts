@@ -20,17 +20,17 @@ export function itemsOf(step: ForEachStep, scope: Record<string, unknown>): Item
   if (!items) {
     const source = path[0] === "steps" ? readPath(scope, ["steps", path[1] ?? "", "status"]) : undefined;
     if (value === undefined && source !== undefined && source !== "succeeded") return { items: [], error: null };
-    return failed("for_each_no_list", `${step.for_each} is not a list.`);
+    return createFailure("for_each_no_list", `${step.for_each} is not a list.`);
   }
   if (items.length > LIMITS.forEachItems)
-    return failed(
+    return createFailure(
       "for_each_too_long",
       `The list has ${items.length} items; at most ${LIMITS.forEachItems} are allowed.`,
     );
   return { items, error: null };
 }
 
-const failed = (code: string, message: string): Items => ({ items: null, error: { code, message } });
+const createFailure = (code: string, message: string): Items => ({ items: null, error: { code, message } });
 
 function listOf(value: unknown): unknown[] | null {
   if (Array.isArray(value)) return value;

@@ -6,7 +6,7 @@ import { placeProblems, type ValueProblem } from "../schema-problems.ts";
 import { pointerOf, readYaml, type SourceProblem, YAML_LIMITS } from "../yaml-text.ts";
 import type { PipelineDefinition } from "./definition.ts";
 import { type KnownNames, meaningProblems } from "./meaning.ts";
-import { mended, shapeProblems } from "./shape.ts";
+import { mendDefinition, shapeProblems } from "./shape.ts";
 
 export interface ParsedPipeline {
   /** Absent when there are any problems. */
@@ -19,7 +19,8 @@ export function parsePipeline(text: string, known: KnownNames = {}): ParsedPipel
   const yaml = readYaml(text);
   if (yaml.value === undefined && yaml.problems.length > 0) return { problems: yaml.problems };
   const wrongShape = shapeProblems(yaml.value);
-  const definition = wrongShape.length === 0 ? (yaml.value as PipelineDefinition) : mended(yaml.value, wrongShape);
+  const definition =
+    wrongShape.length === 0 ? (yaml.value as PipelineDefinition) : mendDefinition(yaml.value, wrongShape);
   const meaning = definition ? meaningProblems(definition, known, wrongShape) : [];
   // Problems in the meaning of a wrongly shaped part are left out, because its stand-in causes problems of its own.
   const wrongParts = new Set(wrongShape.map(({ path }) => pointerOf(path)));

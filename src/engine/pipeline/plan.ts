@@ -91,10 +91,10 @@ class Planner {
     for (const outcome of outcomes.values()) if (outcome.kind === "fail") return this.#failRun(outcome.error);
     for (const outcome of outcomes.values()) if (outcome.kind === "back") return this.#goBack(outcome.to);
     for (const [step, outcome] of outcomes) if (outcome.kind === "retry") this.#retry(step);
-    const settled = (id: string) => outcomeOf(this.#graph.step(id)!, this.state, this.#graph).kind === "settled";
+    const isSettled = (id: string) => outcomeOf(this.#graph.step(id)!, this.state, this.#graph).kind === "settled";
     for (const step of this.#ordered) {
       const row = this.state.latest(step.id);
-      if (row?.status === "pending" && [...this.#graph.needs(step.id)].every(settled)) this.#begin(step, row);
+      if (row?.status === "pending" && [...this.#graph.needs(step.id)].every(isSettled)) this.#begin(step, row);
     }
     if ([...outcomes.values()].every(({ kind }: Outcome) => kind === "settled")) return this.#finishRun(null);
     return this.decisions.length > before;

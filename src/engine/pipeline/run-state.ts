@@ -62,7 +62,7 @@ export class RunState {
   /**
    * The attempt that templates and conditions read: the last one that ended, unless it was cancelled to be made again.
    */
-  shown(stepId: string): StepRow | undefined {
+  findEnded(stepId: string): StepRow | undefined {
     return this.history(stepId).findLast(
       ({ status, superseded }, position, all) =>
         !superseded && isStepEnd(status) && (status !== "cancelled" || position === all.length - 1),

@@ -29,7 +29,7 @@ export function scopeOf(definition: PipelineDefinition, state: RunState, item?: 
     project: run.project ?? {},
     run: { id: run.id, pipeline_id: run.pipeline_id, branch: run.branch },
     inputs: run.inputs,
-    steps: Object.fromEntries(definition.steps.map(({ id }) => [id, stepScope(state.shown(id), state.latest(id))])),
+    steps: Object.fromEntries(definition.steps.map(({ id }) => [id, stepScope(state.findEnded(id), state.latest(id))])),
     ...item,
   };
 }
@@ -62,7 +62,7 @@ function withComments(
   state: RunState,
 ): string {
   const commented = definition.steps.flatMap((other) => {
-    const { comment, approved } = (isApproval(other) && state.shown(other.id)?.outputs) || {};
+    const { comment, approved } = (isApproval(other) && state.findEnded(other.id)?.outputs) || {};
     if (typeof comment !== "string" || comment.trim() === "") return [];
     return [
       { id: other.id, text: `${other.name ?? other.id} (${approved ? "agreed" : "refused"}): ${comment.trim()}` },

@@ -50,7 +50,7 @@ function schemaOf(step: object): TSchema {
  * The value with stand-ins for wrongly shaped parts, so that the rest can be checked in the same pass. Undefined when
  * the steps are not a list, or too many.
  */
-export function mended(value: unknown, problems: readonly ValueProblem[]): PipelineDefinition | undefined {
+export function mendDefinition(value: unknown, problems: readonly ValueProblem[]): PipelineDefinition | undefined {
   if (!isObject(value) || !Array.isArray(value["steps"])) return undefined;
   if (problems.some(({ path }) => path.join() === "steps")) return undefined;
   const wrong = new Set(problems.map(({ path }) => path.slice(0, path[0] === "steps" ? 3 : 2).join("/")));

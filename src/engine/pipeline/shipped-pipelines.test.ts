@@ -6,15 +6,15 @@ import { type Answer, type Asked, createAnsweringModel } from "../../testing/ans
 import { createRigs, type Rig } from "../../testing/engine-rig.ts";
 
 /** For every file whose path matches: `<name>` → its text. */
-const shipped = (path: RegExp): Record<string, string> =>
+const readShipped = (path: RegExp): Record<string, string> =>
   Object.fromEntries(
     Object.entries(SHIPPED_FILES).flatMap(([file, text]) => {
       const [, name] = path.exec(file) ?? [];
       return name ? [[name, text]] : [];
     }),
   );
-const PIPELINES = shipped(/^_pipelines\/(.+)\.yml$/);
-const AGENTS = shipped(/^([a-z]+)\/AGENT\.md$/);
+const PIPELINES = readShipped(/^_pipelines\/(.+)\.yml$/);
+const AGENTS = readShipped(/^([a-z]+)\/AGENT\.md$/);
 
 const rigs = createRigs();
 afterEach(rigs.close);
@@ -22,7 +22,7 @@ afterEach(rigs.close);
 /** Outputs by step: always the same, one after another (the last one for all later attempts), or from a function. */
 type Answers = Record<string, Record<string, unknown> | Answer[] | ((asked: Asked) => Answer)>;
 
-async function started(answers: Answers, env: Record<string, string> = {}) {
+async function startRig(answers: Answers, env: Record<string, string> = {}) {
   const { port, asked } = createAnsweringModel((one) => {
     const given = answers[one.stepId];
     if (given === undefined) throw new Error(`No answer for ${one.stepId}.`);
@@ -30,7 +30,7 @@ async function started(answers: Answers, env: Record<string, string> = {}) {
     if (!Array.isArray(given)) return { outputs: given };
     return given[Math.min(one.time, given.length) - 1]!;
   });
-  const rig = await rigs.started({ pipelines: PIPELINES, agents: AGENTS, models: port, env });
+  const rig = await rigs.startRig({ pipelines: PIPELINES, agents: AGENTS, models: port, env });
   return {
     rig,
     asked,
@@ -46,13 +46,13 @@ const endsOf = (rig: Rig, run: { id: string }, ...steps: string[]) =>
 
 describe("hello", () => {
   test("runs to its end, and again from the greeting when the check finds something", async () => {
-    const { rig, inputs } = await started({
+    const { rig, inputs } = await startRig({
       look: { summary: "A shop." },
       greet: { file: "HELLO.md" },
       check: out({ verdict: "changes", feedback: "It is no shop." }, { verdict: "approved", feedback: "" }),
     });
     const run = rig.create("hello", "Greet me");
-    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded", error: null });
+    expect(await rig.waitForEnd(run.id)).toMatchObject({ status: "succeeded", error: null });
     expect(endsOf(rig, run, "greet", "check")).toHaveLength(4);
     expect(inputs("greet")[0]).not.toContain("no shop");
     expect(inputs("greet")[1]).toContain("It is no shop.");
@@ -85,7 +85,7 @@ const answer = (rig: Rig, run: { id: string }, approved: boolean, comment = "") 
 
 describe("feature", () => {
   test("a refused design is made again with the comment; a rejected change is repaired, reviewed again and accepted", async () => {
-    const { rig, asked, inputs } = await started(FEATURE);
+    const { rig, asked, inputs } = await startRig(FEATURE);
     const run = rig.create("feature", "Discounts");
     await waiting(rig, run);
     expect(asked.map(({ stepId }) => stepId)).toEqual(["plan", "design"]);
@@ -93,7 +93,7 @@ describe("feature", () => {
     await waiting(rig, run, 2);
     expect(inputs("design")[1]).toContain("Without a new table.");
     answer(rig, run, true);
-    expect(await rig.ended(run.id)).toMatchObject({
+    expect(await rig.waitForEnd(run.id)).toMatchObject({
       status: "succeeded",
       error: null,
       outputs: { summary: { summary: "Done." } },
@@ -116,14 +116,14 @@ describe("feature", () => {
   });
 
   test("the comment of an approval is in the prompt of every later step, once, and a later answer replaces it", async () => {
-    const { rig, asked, inputs } = await started(FEATURE);
+    const { rig, asked, inputs } = await startRig(FEATURE);
     const run = rig.create("feature", "Discounts");
     await waiting(rig, run);
     answer(rig, run, false, "Without a new table.");
     await waiting(rig, run, 2);
     expect(inputs("design")[1]?.split("Without a new table.")).toHaveLength(2);
     answer(rig, run, true, "Keep the old format.");
-    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    expect(await rig.waitForEnd(run.id)).toMatchObject({ status: "succeeded" });
     const later = asked.slice(3);
     expect(later.map(({ stepId }) => stepId)).toContain("implement");
     for (const { stepId, input } of later) {
@@ -134,22 +134,22 @@ describe("feature", () => {
   });
 
   test("asks nobody when so configured, and goes through without a repair when the first review accepts", async () => {
-    const { rig, asked } = await started({ ...FEATURE, review: { verdict: "approved", findings: [], evidence: "e" } });
+    const { rig, asked } = await startRig({ ...FEATURE, review: { verdict: "approved", findings: [], evidence: "e" } });
     const input = { pipeline_id: "feature", task_description: "Discounts", inputs: { ask: "no" } };
     const run = rig.services.runs.create(input, LOCAL_ADMIN);
-    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    expect(await rig.waitForEnd(run.id)).toMatchObject({ status: "succeeded" });
     expect(endsOf(rig, run, "agree", "repair")).toEqual(["agree skipped", "repair skipped"]);
     expect(asked).toHaveLength(7);
   });
 
   test("a review that never accepts ends the run after five repairs, with the reason", async () => {
-    const { rig } = await started({
+    const { rig } = await startRig({
       ...FEATURE,
       review: { verdict: "changes", findings: [FINDING], evidence: "e" },
     });
     const input = { pipeline_id: "feature", task_description: "Discounts", inputs: { ask: "no" } };
     const run = rig.services.runs.create(input, LOCAL_ADMIN);
-    expect(await rig.ended(run.id)).toMatchObject({
+    expect(await rig.waitForEnd(run.id)).toMatchObject({
       status: "failed",
       error: { code: "max_visits", step_id: "review" },
     });
@@ -158,14 +158,14 @@ describe("feature", () => {
   });
 
   test("a task that fails is tried again before the run gives up", async () => {
-    const { rig, inputs } = await started({
+    const { rig, inputs } = await startRig({
       ...FEATURE,
       implement: ({ time }) => (time === 1 ? { fail: "no compiler" } : { outputs: { changed_files: [], checked: "" } }),
       review: { verdict: "approved", findings: [], evidence: "e" },
     });
     const input = { pipeline_id: "feature", task_description: "Discounts", inputs: { ask: "no" } };
     const run = rig.services.runs.create(input, LOCAL_ADMIN);
-    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    expect(await rig.waitForEnd(run.id)).toMatchObject({ status: "succeeded" });
     expect(inputs("implement").map((text) => /Task: (\w+)/.exec(text)?.[1])).toEqual(["First", "First", "Second"]);
   });
 });
@@ -185,23 +185,23 @@ describe("a project's check", () => {
   const CLAIMS = { ...FEATURE, review: { verdict: "approved", findings: [], evidence: "All tests pass." } };
 
   test("that stays red fails a feature and a bugfix whose agents all say that the tests are green", async () => {
-    const { rig, asked, inputs } = await started({ ...CLAIMS, ...BUGFIX, review: CLAIMS.review }, CHECKED);
+    const { rig, asked, inputs } = await startRig({ ...CLAIMS, ...BUGFIX, review: CLAIMS.review }, CHECKED);
     rig.services.projects.create({ name: "shop", check: "echo 1 of 12 red; exit 1" }, LOCAL_ADMIN);
     const feature = rig.create("feature", "Discounts", { ...TASK, inputs: { ask: "no" } });
     const failed = { status: "failed", error: { code: "max_visits", step_id: "check" } };
-    expect(await rig.ended(feature.id)).toMatchObject(failed);
+    expect(await rig.waitForEnd(feature.id)).toMatchObject(failed);
     expect(asked.some(({ stepId }) => stepId === "review")).toBe(false);
     expect(inputs("repair")[0]).toContain("1 of 12 red");
     const bugfix = rig.create("bugfix", "Totals", { ...TASK });
-    expect(await rig.ended(bugfix.id)).toMatchObject(failed);
+    expect(await rig.waitForEnd(bugfix.id)).toMatchObject(failed);
     expect(inputs("fix")[1]).toContain("1 of 12 red");
   });
 
   test("that is green lets the run continue to its review, which is informed", async () => {
-    const { rig, inputs } = await started(CLAIMS, CHECKED);
+    const { rig, inputs } = await startRig(CLAIMS, CHECKED);
     rig.services.projects.create({ name: "shop", check: "true" }, LOCAL_ADMIN);
     const run = rig.create("feature", "Discounts", { ...TASK, inputs: { ask: "no" } });
-    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    expect(await rig.waitForEnd(run.id)).toMatchObject({ status: "succeeded" });
     expect(endsOf(rig, run, "repair", "check")).toEqual(["repair skipped", "check succeeded"]);
     expect(inputs("review")[0]).toContain("by its exit code: succeeded");
   });
@@ -209,9 +209,9 @@ describe("a project's check", () => {
 
 describe("bugfix", () => {
   test("goes straight through when all is well", async () => {
-    const { rig, asked } = await started(BUGFIX);
+    const { rig, asked } = await startRig(BUGFIX);
     const run = rig.create("bugfix", "Totals are negative");
-    expect(await rig.ended(run.id)).toMatchObject({
+    expect(await rig.waitForEnd(run.id)).toMatchObject({
       status: "succeeded",
       outputs: { report: { summary: "Repaired." } },
     });
@@ -219,13 +219,13 @@ describe("bugfix", () => {
   });
 
   test("red tests and a rejecting review each send it back to the repair, with what was seen", async () => {
-    const { rig, asked, inputs } = await started({
+    const { rig, asked, inputs } = await startRig({
       ...BUGFIX,
       test: out({ result: "failed", output: "1 of 12 red" }, { result: "passed", output: "12 pass" }),
       review: out({ verdict: "changes", findings: ["b.ts:2 the same mistake"] }, { verdict: "approved", findings: [] }),
     });
     const run = rig.create("bugfix", "Totals are negative");
-    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    expect(await rig.waitForEnd(run.id)).toMatchObject({ status: "succeeded" });
     expect(asked.map(({ stepId }) => stepId).join(" ")).toBe(
       "reproduce fix test fix test review fix test review report",
     );
@@ -234,12 +234,12 @@ describe("bugfix", () => {
   });
 
   test("a bug that cannot be reproduced is reported, and nothing is changed", async () => {
-    const { rig, asked } = await started({
+    const { rig, asked } = await startRig({
       ...BUGFIX,
       reproduce: { result: "not_reproduced", evidence: "tried 200 times" },
     });
     const run = rig.create("bugfix", "Sometimes slow");
-    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    expect(await rig.waitForEnd(run.id)).toMatchObject({ status: "succeeded" });
     expect(asked.map(({ stepId }) => stepId)).toEqual(["reproduce", "report"]);
     expect(endsOf(rig, run, "fix", "test", "review")).toEqual(["fix skipped", "test skipped", "review skipped"]);
     expect(asked[1]?.input).toContain("tried 200 times");
@@ -248,7 +248,7 @@ describe("bugfix", () => {
 
 describe("research", () => {
   const PARTS = ["one", "two", "three"].map((question) => ({ question, look_at: "here" }));
-  const found = (claim: string) => ({
+  const createFinding = (claim: string) => ({
     answer: `answer ${claim}`,
     findings: [{ claim, source: "a.md:1", confidence: "high" }],
     gaps: "none",
@@ -257,7 +257,7 @@ describe("research", () => {
     question: { question: "Which?", parts: PARTS },
     read: ({ input }) => {
       const part = /Part \d: (\w+)/.exec(input)?.[1] ?? "";
-      return part === "two" ? { fail: "nothing to be found" } : { outputs: found(part) };
+      return part === "two" ? { fail: "nothing to be found" } : { outputs: createFinding(part) };
     },
     synthesis: { answer: "This one.", file: "research.md" },
     check: out({ verdict: "unsupported", problems: ["a.md:1 says otherwise"] }, { verdict: "supported", problems: [] }),
@@ -265,9 +265,9 @@ describe("research", () => {
   };
 
   test("reads side by side, survives a reader that finds nothing, and writes again what its sources do not say", async () => {
-    const { rig, asked, inputs } = await started(RESEARCH);
+    const { rig, asked, inputs } = await startRig(RESEARCH);
     const run = rig.create("research", "Which one?");
-    expect(await rig.ended(run.id)).toMatchObject({
+    expect(await rig.waitForEnd(run.id)).toMatchObject({
       status: "succeeded",
       outputs: { result: { answer: "This one.", confidence: "high" } },
     });
@@ -283,9 +283,9 @@ describe("research", () => {
   });
 
   test("all readers are at work before the first has ended", async () => {
-    const { rig } = await started(RESEARCH);
+    const { rig } = await startRig(RESEARCH);
     const run = rig.create("research", "Which one?");
-    await rig.ended(run.id);
+    await rig.waitForEnd(run.id);
     const events = rig.events().filter(({ step_id }) => step_id === "read");
     const firstEnd = events.findIndex(({ kind }) => kind === "session_ended");
     expect(events.slice(0, firstEnd).filter(({ kind }) => kind === "step_queued")).toHaveLength(3);
@@ -306,9 +306,12 @@ describe("import-repository", () => {
   };
 
   test("three read side by side, then backlog, notes and report follow with what they found", async () => {
-    const { rig, asked, inputs } = await started(IMPORT);
+    const { rig, asked, inputs } = await startRig(IMPORT);
     const run = rig.create("import-repository", "Our shop");
-    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded", outputs: { result: { summary: "A shop." } } });
+    expect(await rig.waitForEnd(run.id)).toMatchObject({
+      status: "succeeded",
+      outputs: { result: { summary: "A shop." } },
+    });
     const order = asked.map(({ stepId }) => stepId);
     expect(order[0]).toBe("overview");
     expect(order.slice(1, 4).sort()).toEqual(["architecture", "conventions", "health"]);
@@ -323,9 +326,9 @@ describe("import-repository", () => {
   });
 
   test("an empty repository is said to be empty", async () => {
-    const { rig, asked } = await started({ ...IMPORT, overview: { state: "empty", overview: "Nothing." } });
+    const { rig, asked } = await startRig({ ...IMPORT, overview: { state: "empty", overview: "Nothing." } });
     const run = rig.create("import-repository", "New");
-    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    expect(await rig.waitForEnd(run.id)).toMatchObject({ status: "succeeded" });
     expect(asked.map(({ stepId }) => stepId)).toEqual(["overview", "result"]);
   });
 });

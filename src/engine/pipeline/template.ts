@@ -51,14 +51,14 @@ export function parseTemplate(template: string): Template {
     const expression = template.slice(open + 2, open + close).trim();
     const path = parsePath(expression);
     if (path) parts.push({ kind: "path", path, offset: open });
-    else problems.push({ offset: open, message: `"${shown(expression)}" is not a variable.` });
+    else problems.push({ offset: open, message: `"${shorten(expression)}" is not a variable.` });
     at = open + close + 2;
   }
   addText(template.slice(at));
   return { parts, problems };
 }
 
-const shown = (expression: string): string => (expression.length > 60 ? `${expression.slice(0, 60)}…` : expression);
+const shorten = (expression: string): string => (expression.length > 60 ? `${expression.slice(0, 60)}…` : expression);
 
 /** A value as text: nothing for a missing value, JSON for lists and objects. */
 function asText(value: unknown): string {
@@ -69,7 +69,7 @@ function asText(value: unknown): string {
 /** A value for people: like `asText`, but lists and objects become nested Markdown lists. */
 export function asMarkdown(value: unknown, depth = 0): string {
   if (typeof value !== "object" || value === null || depth > MARKDOWN_DEPTH) return asText(value);
-  if (Array.isArray(value)) return value.map((one) => `- ${indented(asMarkdown(one, depth + 1))}`).join("\n");
+  if (Array.isArray(value)) return value.map((one) => `- ${indent(asMarkdown(one, depth + 1))}`).join("\n");
   const parts = Object.entries(value).map(([name, one]) => {
     const text = asMarkdown(one, depth + 1);
     const nested = typeof one === "object" && one !== null && text !== "";
@@ -79,7 +79,7 @@ export function asMarkdown(value: unknown, depth = 0): string {
   return parts.join("  \n");
 }
 const MARKDOWN_DEPTH = 4;
-const indented = (text: string): string => text.replaceAll("\n", "\n  ");
+const indent = (text: string): string => text.replaceAll("\n", "\n  ");
 
 /**
  * Inserts the variables into the template. The result has at most `LIMITS.textCharacters`, then a line that counts what

@@ -2,7 +2,7 @@
  * `complete`: the agent says that it is done and gives its outputs. The loop checks them against the step's contract.
  */
 import { Type as t } from "@sinclair/typebox";
-import { embedded } from "../../core/json-schema.ts";
+import { embedSchema } from "../../core/json-schema.ts";
 import type { Contract } from "../execution.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import description from "./complete.md" with { type: "text" };
@@ -33,14 +33,14 @@ export function owing(tool: Tool, { outputs, schema }: Contract): Tool {
     schema === null
       ? t.Object(named, { additionalProperties: true })
       : t.Unsafe<Record<string, unknown>>({
-          ...embedded(schema, ["properties", "outputs"]),
-          required: [...new Set([...required(schema), ...outputs])],
+          ...embedSchema(schema, ["properties", "outputs"]),
+          required: [...new Set([...listRequired(schema), ...outputs])],
         });
   // The loop checks the outputs themselves against the step's own schema.
   return { ...tool, parameters: t.Object({ ...PARAMETERS.properties, outputs: owed }), accepts: PARAMETERS };
 }
 
-const required = (schema: Record<string, unknown>): string[] =>
+const listRequired = (schema: Record<string, unknown>): string[] =>
   Array.isArray(schema["required"])
     ? schema["required"].filter((name): name is string => typeof name === "string")
     : [];

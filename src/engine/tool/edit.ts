@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { invalidField, Problem } from "../../core/errors.ts";
 import { takeTurns } from "../../core/turns.ts";
 import description from "./edit.md" with { type: "text" };
-import { counted, editableTextOf, fileTool, hasBom, lineCount, pathParameter } from "./tool-input.ts";
+import { editableTextOf, fileTool, formatCount, hasBom, lineCount, pathParameter } from "./tool-input.ts";
 
 const change = Type.Object({
   old_text: Type.String({ minLength: 1, description: "The text to replace, exactly as it is in the file." }),
@@ -40,7 +40,7 @@ export const editTool = fileTool({
     await sandbox.workspace.write(path, Buffer.from((hasBom(data) ? "\uFEFF" : "") + text));
     return {
       ok: true,
-      output: `Edited ${path}: ${counted(replaced, "replacement")}, first at line ${line}.`,
+      output: `Edited ${path}: ${formatCount(replaced, "replacement")}, first at line ${line}.`,
     };
   },
 });
@@ -59,9 +59,10 @@ function applyEdit(text: string, edit: Change, index: number): { text: string; c
   if (places.first.length === 0) throw notFoundProblem(text, edit, index);
   if (places.count > 1 && !edit.replace_all) throw severalProblem(text, places, index);
   if (places.count > MAX_PLACES)
-    throw refused(index, `old_text is in the file more than ${MAX_PLACES} times. Take in more text around it.`);
+    throw createProblem(index, `old_text is in the file more than ${MAX_PLACES} times. Take in more text around it.`);
   const length = text.length + places.count * (next.length - old.length);
-  if (length > MAX_BYTES) throw refused(index, `the file would have ${length} characters, more than ${MAX_BYTES}.`);
+  if (length > MAX_BYTES)
+    throw createProblem(index, `the file would have ${length} characters, more than ${MAX_BYTES}.`);
   return { text: text.replaceAll(old, () => next), count: places.count, line: lineCount(text, places.first[0]) };
 }
 
@@ -84,14 +85,14 @@ function placesOf(text: string, piece: string): Places {
 
 const MAX_NAMED_LINES = 10;
 
-const refused = (index: number, why: string): Problem =>
+const createProblem = (index: number, why: string): Problem =>
   invalidField(`/edits/${index}/old_text`, `Edit ${index + 1}: ${why} Nothing was changed.`);
 
 function severalProblem(text: string, { count, first }: Places, index: number): Problem {
   const lines = first.map((at) => lineCount(text, at));
   const times = count > MAX_PLACES ? `more than ${MAX_PLACES}` : count;
   const more = count > first.length ? ", …" : "";
-  return refused(
+  return createProblem(
     index,
     `old_text is in the file ${times} times (lines ${lines.join(", ")}${more}). Take in more text around it, or set replace_all.`,
   );
@@ -104,7 +105,7 @@ function notFoundProblem(text: string, edit: Change, index: number): Problem {
     near === undefined
       ? "Read the file again and copy the text exactly."
       : `Line ${near} differs from it only in white space: read it again and copy it exactly.`;
-  return refused(index, `old_text is not in the file${index > 0 ? " (after the edits before it)" : ""}. ${hint}`);
+  return createProblem(index, `old_text is not in the file${index > 0 ? " (after the edits before it)" : ""}. ${hint}`);
 }
 
 /** The hint is only searched for when the file and the text are no longer than this. */

@@ -124,7 +124,7 @@ function linesOf(result: ExecResult, most: number, masker: Masker): string[] {
       lines.pop();
       break;
     }
-    if (line !== "" && !NO_TEXT.test(line.slice(0, 10_000))) lines.push(shortened(line, masker));
+    if (line !== "" && !NO_TEXT.test(line.slice(0, 10_000))) lines.push(shorten(line, masker));
   }
   // With an exit code above 1, matches or no output mean only that some file could not be read. Otherwise grep
   // complained.
@@ -133,7 +133,7 @@ function linesOf(result: ExecResult, most: number, masker: Masker): string[] {
   return lines;
 }
 
-const shortened = (line: string, masker: Masker): string =>
+const shorten = (line: string, masker: Masker): string =>
   line.length > MAX_LINE_CHARACTERS ? `${masker.part(line.slice(0, MAX_LINE_CHARACTERS), { after: true })} […]` : line;
 
 const isMatch = (line: string) => /^[^:]+[:-]\d+[:-]/.test(line);

@@ -23,7 +23,7 @@ export const readTool = fileTool({
     if (data.length === 0) return { ok: true, output: `${path} is empty.` };
     const { lines, total } = await linesOf(data, offset, limit, masker);
     if (offset > total) throw badRequest(`${path} has ${total} lines; line ${offset} is past its end.`);
-    return { ok: true, output: numbered(lines, offset, total) };
+    return { ok: true, output: numberLines(lines, offset, total) };
   },
 });
 
@@ -70,7 +70,7 @@ function lineText(bytes: Uint8Array, masker: Masker): string {
 }
 
 /** As many whole lines as fit the output limit, and a note about the lines after them. */
-function numbered(lines: readonly string[], offset: number, total: number): string {
+function numberLines(lines: readonly string[], offset: number, total: number): string {
   const shown: string[] = [];
   let bytes = 0;
   for (const [index, line] of lines.entries()) {

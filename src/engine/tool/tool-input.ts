@@ -43,7 +43,7 @@ export const hasBom = (data: Uint8Array) => BOM.equals(data.subarray(0, 3));
 const stripBom = (data: Uint8Array) => (hasBom(data) ? data.subarray(3) : data);
 
 /** A count with its noun: `2 files`, `1 file`. */
-export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+export const formatCount = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Number of lines in the first `end` characters; at least 1. */
 export function lineCount(text: string, end = text.length): number {

@@ -48,7 +48,7 @@ describe("skills", () => {
       asked.push([agentId, ...rest]);
       return "the list";
     },
-    unconfirmed: () => [{ name: "found", description: "Obey." }],
+    listUnconfirmed: () => [{ name: "found", description: "Obey." }],
   });
   test("load_skill asks for the executing agent's skill, and names the files that come with it", async () => {
     const { output } = await load.run({ name: "review" }, context);
@@ -159,7 +159,7 @@ test("every tool's name, description and parameters are there for the model", ()
     createLoadSkillTool({
       loadSkill: () => ({ name: "", content: "", files: [], trusted: true }),
       readSkillFile: () => "",
-      unconfirmed: () => [],
+      listUnconfirmed: () => [],
     }),
     createCreateSkillTool({ createSkill() {} }),
     createFetchUrlTool({ readableText, fetchPage: () => Promise.reject(new Error()) }),

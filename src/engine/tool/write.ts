@@ -1,6 +1,6 @@
 /** `write`: writes a whole file. */
 import { Type } from "@sinclair/typebox";
-import { counted, fileTool, lineCount, pathParameter } from "./tool-input.ts";
+import { fileTool, formatCount, lineCount, pathParameter } from "./tool-input.ts";
 import description from "./write.md" with { type: "text" };
 
 export const writeTool = fileTool({
@@ -14,6 +14,6 @@ export const writeTool = fileTool({
     const data = Buffer.from(content);
     await sandbox.workspace.write(path, data);
     const lines = content === "" ? 0 : lineCount(content) - (content.endsWith("\n") ? 1 : 0);
-    return { ok: true, output: `Wrote ${path}: ${counted(lines, "line")}, ${counted(data.length, "byte")}.` };
+    return { ok: true, output: `Wrote ${path}: ${formatCount(lines, "line")}, ${formatCount(data.length, "byte")}.` };
   },
 });

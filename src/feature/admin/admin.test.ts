@@ -202,15 +202,15 @@ describe("notifications", () => {
       ({ kind: "user", admin: isAdmin, userId, projects: OPEN_PROJECTS }) as const;
     for (const userId of [undefined, "usr_1", "usr_2"])
       notifications.notify({ level: "info", title: `for ${userId}`, key: "k", userId });
-    const seen = (caller: ReturnType<typeof of>) =>
+    const listTitles = (caller: ReturnType<typeof of>) =>
       notifications.list({ limit: 50, after: null }, caller).items.map(({ title }) => title);
-    expect(seen(of("usr_1"))).toEqual(["for usr_1"]);
-    expect(seen(of("usr_2", true)).toSorted()).toEqual(["for undefined", "for usr_2"]);
+    expect(listTitles(of("usr_1"))).toEqual(["for usr_1"]);
+    expect(listTitles(of("usr_2", true)).toSorted()).toEqual(["for undefined", "for usr_2"]);
     expect(list().map(({ title }) => title)).toEqual(["for undefined"]);
     const system = list()[0]!;
     expect(() => notifications.dismiss(system.id, of("usr_1"))).toThrow("no such notification");
     notifications.handOver("usr_1");
-    expect(seen(of("usr_1"))).toEqual([]);
+    expect(listTitles(of("usr_1"))).toEqual([]);
   });
 
   test("of nobody else are found by a user, or without a credential", async () => {

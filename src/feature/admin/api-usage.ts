@@ -91,7 +91,7 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
         user === undefined ? undefined : ["caller = ?", user],
       );
       /** Sums for each combination of the columns, most requests first. Lists by day pass an `order` of their own. */
-      function grouped<By extends object>(columns: string, order = "sum(requests) DESC"): (By & Sums)[] {
+      function sumBy<By extends object>(columns: string, order = "sum(requests) DESC"): (By & Sums)[] {
         const places = columns.split(", ").map((_, at) => at + 1);
         const text = `SELECT ${columns}, ${SUMS} FROM api_usage ${where}
           GROUP BY ${places} ORDER BY ${order}, ${places} LIMIT ${GROUPS}`;
@@ -101,10 +101,10 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
         from: first,
         to: last,
         totals: store.statement<Sums>(`SELECT ${SUMS} FROM api_usage ${where}`).get(...values)!,
-        by_route: grouped<{ method: string; route: string }>("method, route"),
-        by_status: grouped<{ status: number }>("status"),
-        by_user: grouped<{ user: string }>("caller AS user"),
-        by_day: grouped<{ day: string }>("day", "day"),
+        by_route: sumBy<{ method: string; route: string }>("method, route"),
+        by_status: sumBy<{ status: number }>("status"),
+        by_user: sumBy<{ user: string }>("caller AS user"),
+        by_day: sumBy<{ day: string }>("day", "day"),
       };
     },
     /** Removes the oldest day that is before that time. @returns whether it removed one; more may be left. */

@@ -47,7 +47,7 @@ describe.skipIf(!docker)("on the engine", () => {
     rmSync(SCRIPT, { force: true });
   });
 
-  async function labelled(command: string, instance?: string): Promise<string> {
+  async function startContainer(command: string, instance?: string): Promise<string> {
     const db = new Database(join(server.data, "skep.db"), { readonly: true });
     const own = db.prepare<unknown[], string>("SELECT value FROM facts WHERE name = 'instance_id'").pluck().get()!;
     db.close();
@@ -133,9 +133,9 @@ describe.skipIf(!docker)("on the engine", () => {
   });
 
   test("containers of this instance are listed as they are now, and nobody else's", async () => {
-    const busy = await labelled("while :; do :; done");
-    const over = await labelled("exit 3");
-    await labelled("sleep 60", "another-instance");
+    const busy = await startContainer("while :; do :; done");
+    const over = await startContainer("exit 3");
+    await startContainer("sleep 60", "another-instance");
     while ((await docker!.containers.state(over)).running) await Bun.sleep(5);
     const { body } = await call<{ items: Container[] }>("GET", "/v1/admin/containers");
     expect(body.items.map(({ id }) => id).toSorted()).toEqual([busy, over].toSorted());
@@ -155,7 +155,7 @@ describe.skipIf(!docker)("on the engine", () => {
   });
 
   test("a container's output streams line by line as it comes, both streams, to its end", async () => {
-    const id = await labelled("echo one; echo two >&2; sleep 0.2; echo 'last\r'");
+    const id = await startContainer("echo one; echo two >&2; sleep 0.2; echo 'last\r'");
     const log = framesOf<{ stream: string; text: string }>(server, `/v1/admin/containers/${id}/logs`);
     const lines: [string, string][] = [];
     for await (const { event, data } of log) {
@@ -170,7 +170,7 @@ describe.skipIf(!docker)("on the engine", () => {
       "last",
       undefined as never,
     ]);
-    const foreign = await labelled("echo secret", "another-instance");
+    const foreign = await startContainer("echo secret", "another-instance");
     for (const unknown of [foreign, "nothing"])
       expect((await call("GET", `/v1/admin/containers/${unknown}/logs`)).status).toBe(404);
     await docker!.containers.remove(id);

@@ -32,7 +32,7 @@ export const admin = defineFeature("admin", (deps: Needs) => {
     agentImage,
     makeImage: deps.engine.makeImage,
   });
-  const pullImage = createPullImage({ docker, jobs: deps.jobs, pulled: watch.imageIsThere });
+  const pullImage = createPullImage({ docker, jobs: deps.jobs, onPull: watch.imageIsThere });
   const containers = createContainers({ ...deps, show: deps.engine.show, labels: LABELS });
   return {
     service: { countRequest: apiUsage.count },

@@ -12,12 +12,12 @@ interface PullDeps {
   docker: Pick<DockerClient, "images" | "ping"> | undefined;
   jobs: Pick<Jobs, "enqueue">;
   /** Closes the notification that this image is missing. */
-  pulled(image: string): void;
+  onPull(image: string): void;
 }
 
 export type PullImage = ReturnType<typeof createPullImage>;
 
-export function createPullImage({ docker, jobs, pulled }: PullDeps) {
+export function createPullImage({ docker, jobs, onPull }: PullDeps) {
   const engine = () => {
     if (!docker)
       throw unavailable(
@@ -35,7 +35,7 @@ export function createPullImage({ docker, jobs, pulled }: PullDeps) {
       report({ percent, detail: layer ? `${status} ${layer}` : status, progress: { layers: layers.all() } });
     };
     await images.pull(image, { onProgress, signal });
-    pulled(image);
+    onPull(image);
     const found = await images.inspect(image);
     return { image, image_id: found?.id ?? null };
   });

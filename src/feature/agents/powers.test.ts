@@ -34,7 +34,7 @@ let model: HandModel;
 let rig: Rig;
 beforeAll(async () => {
   model = createHandModel();
-  rig = await rigs.started({ pipelines: {}, agents, models: model, sandboxes });
+  rig = await rigs.startRig({ pipelines: {}, agents, models: model, sandboxes });
   const { secrets } = rig.services;
   for (const [name, ids] of [
     ["FOR_OPEN", ["open"]],

@@ -15,7 +15,7 @@ export function agentRoutes(
   preview: ReturnType<typeof createPermissionPreview>,
 ) {
   /** The entity tag is computed from the agent's file, so it does not change when the agent starts to work. */
-  const tagged = (set: { headers: Record<string, unknown> }, agent: AgentDetail): AgentDetail => {
+  const tag = (set: { headers: Record<string, unknown> }, agent: AgentDetail): AgentDetail => {
     set.headers["ETag"] = etagOf(agents.version(agent.id));
     return agent;
   };
@@ -37,7 +37,7 @@ export function agentRoutes(
       access: "user",
       answer: AgentDetail,
       summary: "Get an agent with its prompt",
-      handler: ({ params, set }) => tagged(set, agents.get(params.id)),
+      handler: ({ params, set }) => tag(set, agents.get(params.id)),
     }),
     operation("updateAgentConfig", "PUT /v1/agents/:id/config", {
       access: "admin",
@@ -46,7 +46,7 @@ export function agentRoutes(
       summary: "Change an agent's configuration; comments in its file are kept",
       handler: ({ params, body, caller, request, set }) => {
         assertIfMatch(request, agents.version(params.id));
-        return tagged(set, agents.configure(params.id, body, caller));
+        return tag(set, agents.configure(params.id, body, caller));
       },
     }),
     operation("previewAgentPermissions", "POST /v1/agents/:id/permissions/preview", {

@@ -145,7 +145,7 @@ export function createAgents(deps: AgentsDeps) {
       return folder.snapshotInTurns(look, () => shown);
     },
     /** All agents, without the fields that need computing. */
-    named: (): Pick<Agent, "id" | "name" | "description">[] => all(),
+    listSummaries: (): Pick<Agent, "id" | "name" | "description">[] => all(),
     /** @throws Problem 404. */
     get: detail,
     /** The value behind the entity tag: the text of the file, without the agent's activity. */
@@ -158,7 +158,7 @@ export function createAgents(deps: AgentsDeps) {
       assertTools(change, ports.toolNames());
       assertHost(change);
       const patch = patchOf(change);
-      save(id, rewritten(agent, patch, change.prompt, updateFrontMatter), agent.problems);
+      save(id, rewrite(agent, patch, change.prompt, updateFrontMatter), agent.problems);
       record("configured", id, caller, { fields: [...Object.keys(patch), ...(change.prompt ? ["prompt"] : [])] });
       return detail(id);
     },
@@ -238,7 +238,7 @@ function withDefaults(config: AgentConfig, defaults: ReturnType<AgentsDeps["defa
   };
 }
 
-function rewritten(
+function rewrite(
   agent: StoredAgent,
   patch: Record<string, unknown>,
   prompt: string | undefined,

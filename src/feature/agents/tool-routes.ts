@@ -9,7 +9,7 @@ import type { Agents } from "./service.ts";
 import type { ToolOverrides } from "./tool-overrides.ts";
 
 export function agentToolRoutes(agents: Pick<Agents, "exists">, overrides: ToolOverrides) {
-  const known = (agentId: string): string => {
+  const requireAgent = (agentId: string): string => {
     if (!agents.exists(agentId)) throw notFound("agent");
     return agentId;
   };
@@ -18,20 +18,21 @@ export function agentToolRoutes(agents: Pick<Agents, "exists">, overrides: ToolO
       access: "user",
       ...pagesOf(ToolOverride),
       summary: "List an agent's tool overrides",
-      handler: ({ params, query }) => overrides.list(known(params.agent_id), pageOf(query)),
+      handler: ({ params, query }) => overrides.list(requireAgent(params.agent_id), pageOf(query)),
     }),
     operation("updateAgentTool", "PUT /v1/agent-tools/:agent_id/:tool", {
       access: "admin",
       body: t.Object({ enabled: t.Boolean() }),
       answer: ToolOverride,
       summary: "Switch a tool on or off for an agent",
-      handler: ({ params, body, caller }) => overrides.set(known(params.agent_id), params.tool, body.enabled, caller),
+      handler: ({ params, body, caller }) =>
+        overrides.set(requireAgent(params.agent_id), params.tool, body.enabled, caller),
     }),
     operation("deleteAgentTool", "DELETE /v1/agent-tools/:agent_id/:tool", {
       access: "admin",
       answer: 204,
       summary: "Remove a tool override",
-      handler: ({ params }) => overrides.remove(known(params.agent_id), params.tool),
+      handler: ({ params }) => overrides.remove(requireAgent(params.agent_id), params.tool),
     }),
   ]);
 }

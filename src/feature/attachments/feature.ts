@@ -15,7 +15,7 @@ const SWEEP_MS = HOUR_MS;
 export const attachments = defineFeature("attachments", (deps: Needs) => {
   const content = createContentStore(deps.folder.uploads);
   const settling = createSettling();
-  const readText = defineReadText({ ...deps, content, settled: settling.settled });
+  const readText = defineReadText({ ...deps, content, onSettled: settling.wake });
   const service = createAttachments({
     ...deps,
     content,

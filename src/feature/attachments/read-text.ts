@@ -23,19 +23,19 @@ interface ReadTextDeps extends Pick<Core, "store" | "extractor"> {
   content: ContentStore;
   masking: Pick<Masker, "text">;
   /** Called after the commit that records whether there is text. */
-  settled(attachmentId: string): void;
+  onSettled(attachmentId: string): void;
 }
 
 const PARALLEL = 2;
 
-export function defineReadText({ store, content, extractor, masking, settled }: ReadTextDeps) {
+export function defineReadText({ store, content, extractor, masking, onSettled }: ReadTextDeps) {
   const rows = store.rows(table);
   const find = (id: string) => rows.find({ id });
 
   function recordEnd({ payload, state, error }: EndedJob<{ attachment_id: string }>): void {
     const id = payload.attachment_id;
     store.write(({ after }) => {
-      after(() => settled(id));
+      after(() => onSettled(id));
       if (find(id)?.status !== "processing") return;
       const why = state === "cancelled" ? "Reading it was cancelled." : (error?.message ?? "It could not be read.");
       rows.update({ status: "failed", error: why }, { id });
@@ -67,6 +67,6 @@ export function defineReadText({ store, content, extractor, masking, settled }: 
       store.write(() => rows.update({ status: "ready", text_available: text_sha256 !== null, text_sha256 }, { id }));
       return { attachment_id: id, characters: text.length };
     },
-    { parallel: PARALLEL, exclusive: ({ owner }) => owner, ended: recordEnd },
+    { parallel: PARALLEL, exclusive: ({ owner }) => owner, onEnd: recordEnd },
   );
 }

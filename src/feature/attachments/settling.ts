@@ -6,7 +6,7 @@ const PATIENCE_MS = 180_000;
 export function createSettling() {
   const waiting = new Map<string, Set<() => void>>();
   return {
-    settled(id: string): void {
+    wake(id: string): void {
       const all = waiting.get(id);
       waiting.delete(id);
       for (const go of all ?? []) go();

@@ -41,7 +41,7 @@ describe("wrong tries", () => {
   test("lock for a quarter of an hour after ten, and for no longer", () => {
     withStore((store) => {
       const attempts = createAttempts({ store, clock, log });
-      for (let one = 0; one < LIMITS.loginFailures; one++) attempts.begin("a").failed();
+      for (let one = 0; one < LIMITS.loginFailures; one++) attempts.begin("a").fail();
       expect(lockedFor(() => attempts.begin("a"))).toBe(LIMITS.loginLockMs / 1_000);
       expect(lockedFor(() => attempts.begin("b"))).toBe(0);
       at.now += LIMITS.loginLockMs;
@@ -54,7 +54,7 @@ describe("wrong tries", () => {
       const attempts = createAttempts({ store, clock, log });
       const open = Array.from({ length: LIMITS.loginFailures }, () => attempts.begin("a"));
       expect(lockedFor(() => attempts.begin("a"))).toBe(1);
-      open[0]!.released();
+      open[0]!.release();
       expect(lockedFor(() => attempts.begin("a"))).toBe(0);
     });
   });
@@ -62,13 +62,13 @@ describe("wrong tries", () => {
   test("are not given back by a restart, a rollback, or a database that takes no writes", () => {
     withStore((store, reopen) => {
       const attempts = createAttempts({ store, clock, log });
-      for (let one = 0; one < 4; one++) attempts.begin("a").failed();
+      for (let one = 0; one < 4; one++) attempts.begin("a").fail();
       const reopened = reopen();
       const second = createAttempts({ store: reopened, clock, log });
       for (let one = 0; one < 3; one++) {
         expect(() =>
           reopened.write(() => {
-            second.begin("a").failed();
+            second.begin("a").fail();
             throw new Error("rolled back");
           }),
         ).toThrow("rolled back");
@@ -77,9 +77,9 @@ describe("wrong tries", () => {
         throw Object.assign(new Error("database is locked"), { code: "SQLITE_BUSY" });
       };
       const broken = createAttempts({ store: { ...reopened, write: busy }, clock, log });
-      for (let one = 0; one < 6; one++) broken.begin("a").failed();
+      for (let one = 0; one < 6; one++) broken.begin("a").fail();
       expect(lockedFor(() => broken.begin("a"))).toBeGreaterThan(0);
-      for (let one = 0; one < 3; one++) second.begin("a").failed();
+      for (let one = 0; one < 3; one++) second.begin("a").fail();
       expect(lockedFor(() => second.begin("a"))).toBeGreaterThan(0);
     });
   });
@@ -87,7 +87,7 @@ describe("wrong tries", () => {
   test("end for good when the lock is cleared", () => {
     withStore((store, reopen) => {
       const attempts = createAttempts({ store, clock, log });
-      for (let one = 0; one < LIMITS.loginFailures; one++) attempts.begin("a").failed();
+      for (let one = 0; one < LIMITS.loginFailures; one++) attempts.begin("a").fail();
       attempts.clear("a");
       expect(lockedFor(() => attempts.begin("a"))).toBe(0);
       const reopened = createAttempts({ store: reopen(), clock, log });
@@ -98,11 +98,11 @@ describe("wrong tries", () => {
   test("are forgotten after a right one, and when they are old", () => {
     withStore((store) => {
       const attempts = createAttempts({ store, clock, log });
-      for (let one = 0; one < 9; one++) attempts.begin("a").failed();
-      attempts.begin("a").succeeded();
-      for (let one = 0; one < 9; one++) attempts.begin("a").failed();
+      for (let one = 0; one < 9; one++) attempts.begin("a").fail();
+      attempts.begin("a").succeed();
+      for (let one = 0; one < 9; one++) attempts.begin("a").fail();
       at.now += LIMITS.loginFailureWindowMs + 1;
-      attempts.begin("a").failed();
+      attempts.begin("a").fail();
       expect(lockedFor(() => attempts.begin("a"))).toBe(0);
       at.now += LIMITS.loginFailureWindowMs + LIMITS.loginLockMs + 1;
       attempts.prune();

@@ -12,10 +12,10 @@ import type { Store } from "../../store/store.ts";
 import { loginFailures } from "../../store/tables/accounts.ts";
 
 interface Attempt {
-  failed(): void;
-  succeeded(): void;
+  fail(): void;
+  succeed(): void;
   /** The try counts as neither: the check was not made, or a second factor follows. */
-  released(): void;
+  release(): void;
 }
 
 export type Attempts = ReturnType<typeof createAttempts>;
@@ -93,7 +93,7 @@ export function createAttempts({ store, clock, log }: { store: Store; clock: Clo
         then();
       };
       return {
-        failed: () =>
+        fail: () =>
           end(() => {
             count.failures++;
             count.lastAt = clock.now();
@@ -103,13 +103,13 @@ export function createAttempts({ store, clock, log }: { store: Store; clock: Clo
             }
             keep(key, count);
           }),
-        succeeded: () =>
+        succeed: () =>
           end(() => {
             const kept = count.lastAt > 0;
             counts.delete(key);
             if (kept) drop(key);
           }),
-        released: () => end(() => {}),
+        release: () => end(() => {}),
       };
     },
     /** Ends a lock, after an authorized person has set the account's password. */

@@ -40,7 +40,7 @@ export function createLogin({ store, clock, audit, passwords, attempts, sessions
   const people = store.rows(users);
   const pendings = new Map<string, Pending>();
   const byEmail = (email: string) => people.find({ email });
-  const refused = () => unauthorized("E-mail or password is wrong.", "wrong_credentials");
+  const createProblem = () => unauthorized("E-mail or password is wrong.", "wrong_credentials");
 
   /**
    * Key of the lock-out count. A user who comes from a known address has a separate count, so that strangers cannot
@@ -76,22 +76,22 @@ export function createLogin({ store, clock, audit, passwords, attempts, sessions
       try {
         right = await passwords.verify(password, before?.active ? before.password_hash : null);
       } catch (error) {
-        attempt.released();
+        attempt.release();
         throw error;
       }
       const user = byEmail(email);
       if (!right || !user?.active || user.password_hash !== before?.password_hash) {
-        attempt.failed();
+        attempt.fail();
         audit({ action: "login.failed", actor: "anonymous", subject: user?.id, address: visitor.address });
-        throw refused();
+        throw createProblem();
       }
       if (user.totp_enabled) {
         // The count of wrong passwords is kept until the second factor has been given too.
-        attempt.released();
+        attempt.release();
         const until = clock.monotonic() + LIMITS.pendingLoginMs;
         return remember({ userId: user.id, passwordHash: user.password_hash, passwordKey, session, tries: 0, until });
       }
-      attempt.succeeded();
+      attempt.succeed();
       return sessions.open(user.id, { kind: session, ...visitor });
     },
     /** @throws Problem 401 for a wrong code, or for a pending token that was used or has expired. */

@@ -35,13 +35,13 @@ export function openLostAccess(config: Pick<Config, "data">) {
   const apiKeys = createApiKeys({ store, clock, audit });
   const record = (action: string, subject: string) => audit({ action, actor: "command-line", subject });
   const byEmail = (email: string): UserRow | undefined => people.find({ email: normalEmail(email) });
-  const known = (email: string): UserRow => expectFound(byEmail(email), "account with that address");
+  const loadUser = (email: string): UserRow => expectFound(byEmail(email), "account with that address");
   const change = (row: UserRow, changes: Partial<UserRow>): User => {
     const next = { ...row, ...changes, updated_at: timestamp(clock.now()) };
     people.update(next, { id: row.id });
     return presentUser(next);
   };
-  function freed(row: UserRow, changes: Partial<UserRow>): User {
+  function restoreAccess(row: UserRow, changes: Partial<UserRow>): User {
     sessions.remove({ user_id: row.id });
     for (const key of [attemptKey("password", row.email), attemptKey("second-factor", row.id)])
       failures.remove({ key });
@@ -63,7 +63,7 @@ export function openLostAccess(config: Pick<Config, "data">) {
         record("user.made_admin", id);
         if (existing) {
           apiKeys.passwordChanged(id, { all: false });
-          return freed(existing, { role: "admin", password_hash });
+          return restoreAccess(existing, { role: "admin", password_hash });
         }
         const row = newUserRow({ id, email, display_name: displayName, role: "admin", password_hash, at });
         people.insert(row);
@@ -81,19 +81,19 @@ export function openLostAccess(config: Pick<Config, "data">) {
       { allKeys }: { allKeys: boolean },
     ): Promise<User & { api_keys: ApiKey[] }> {
       assertGoodPassword(password, normalEmail(email));
-      known(email);
+      loadUser(email);
       const password_hash = await passwords.hash(password);
       return store.write(() => {
-        const row = known(email);
+        const row = loadUser(email);
         record("user.password_reset", row.id);
         const api_keys = apiKeys.passwordChanged(row.id, { all: allKeys });
-        return { ...freed(row, { password_hash }), api_keys };
+        return { ...restoreAccess(row, { password_hash }), api_keys };
       });
     },
     /** @throws Problem 404. */
     disableTwoFactor: (email: string): User =>
       store.write(() => {
-        const row = known(email);
+        const row = loadUser(email);
         codes.remove({ user_id: row.id });
         record("second_factor.disabled", row.id);
         return change(row, { totp_enabled: false, totp_sealed: null });
@@ -105,7 +105,7 @@ export function openLostAccess(config: Pick<Config, "data">) {
       expires_at: string;
     } {
       const first = () => people.list([{ role: "admin" }], { order: "created_at", limit: 1 });
-      const row = email === undefined ? first()[0] : known(email);
+      const row = email === undefined ? first()[0] : loadUser(email);
       if (!row) throw notFound("administrator; make one with: skep admin create");
       const expires_at = timestamp(clock.now() + days * DAY_MS);
       const input = { name: "skep admin token", expires_at, ...(scopes ? { scopes } : {}) };

@@ -71,10 +71,10 @@ export const createPasswordCheck =
     const attempt = attempts.begin(attemptKey("password", user.email));
     try {
       const same = await passwords.verify(password, user.password_hash);
-      if (same) attempt.succeeded();
-      else attempt.failed();
+      if (same) attempt.succeed();
+      else attempt.fail();
       return same;
     } finally {
-      attempt.released();
+      attempt.release();
     }
   };

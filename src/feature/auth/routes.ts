@@ -55,7 +55,7 @@ function loginRoutes({ auth, site, providerLogout }: AuthRouteDeps) {
   const { login, sessions, setup } = auth;
   const sessionCookie = (value: string, maxAge: number) =>
     site.cookie(SESSION_COOKIE, value, { sameSite: "Strict", maxAge });
-  const answered = (set: Setting, { answer, cookie }: Opened): SignedIn => {
+  const setCookie = (set: Setting, { answer, cookie }: Opened): SignedIn => {
     if (cookie !== undefined) set.headers["Set-Cookie"] = sessionCookie(cookie, COOKIE_SECONDS);
     return answer;
   };
@@ -82,7 +82,7 @@ function loginRoutes({ auth, site, providerLogout }: AuthRouteDeps) {
       summary: "Log in with e-mail and password",
       handler: async ({ body, request, caller, set }) => {
         const result = await login.login(body, visitorOf(request, caller));
-        return "answer" in result ? answered(set, result) : result;
+        return "answer" in result ? setCookie(set, result) : result;
       },
     }),
     operation("loginWithCode", "POST /v1/auth/login/2fa", {
@@ -92,7 +92,7 @@ function loginRoutes({ auth, site, providerLogout }: AuthRouteDeps) {
       answer: SignedIn,
       summary: "Complete a log-in with a two-factor code or a recovery code",
       handler: async ({ body, request, caller, set }) =>
-        answered(set, await login.secondFactor(body, visitorOf(request, caller))),
+        setCookie(set, await login.secondFactor(body, visitorOf(request, caller))),
     }),
     operation("refresh", "POST /v1/auth/refresh", {
       access: "public",
@@ -124,7 +124,7 @@ function loginRoutes({ auth, site, providerLogout }: AuthRouteDeps) {
       summary: "Create the first administrator",
       handler: async ({ body, request, caller, set }) => {
         const viaProxy = ["x-forwarded-for", "forwarded", "x-real-ip", "via"].some((name) => request.headers.has(name));
-        const result = answered(set, await setup.run(body, visitorOf(request, caller), viaProxy));
+        const result = setCookie(set, await setup.run(body, visitorOf(request, caller), viaProxy));
         set.status = 201;
         return result;
       },

@@ -43,19 +43,19 @@ afterEach(() => {
 
 const refreshOf = ({ answer }: Awaited<ReturnType<Sessions["open"]>>) =>
   (answer as { refresh_token: string }).refresh_token;
-const refreshed = async (token: string) =>
+const refresh = async (token: string) =>
   ((await sessions.refresh(token, {})) as { refresh_token: string }).refresh_token;
 
 test("a session that is not used ends after two weeks, one that is used after 90 days", async () => {
   const idle = refreshOf(await sessions.open("usr_1", NOBODY));
   now += LIMITS.sessionIdleMs;
-  await expect(refreshed(idle)).rejects.toMatchObject({ status: 401 });
+  await expect(refresh(idle)).rejects.toMatchObject({ status: 401 });
   const started = now;
   let token = refreshOf(await sessions.open("usr_1", NOBODY));
-  for (; now + 10 * DAY_MS < started + LIMITS.sessionAbsoluteMs; now += 10 * DAY_MS) token = await refreshed(token);
+  for (; now + 10 * DAY_MS < started + LIMITS.sessionAbsoluteMs; now += 10 * DAY_MS) token = await refresh(token);
   expect(now).toBeGreaterThan(started + 4 * LIMITS.sessionIdleMs);
   now = started + LIMITS.sessionAbsoluteMs;
-  await expect(refreshed(token)).rejects.toMatchObject({ status: 401 });
+  await expect(refresh(token)).rejects.toMatchObject({ status: 401 });
 });
 
 test("a cookie's session is extended by its use, and never beyond 90 days", async () => {
@@ -72,14 +72,14 @@ test("a user has so many sessions; a new one ends the one that was unused for lo
   const tokens: string[] = [];
   for (let n = 0; n < LIMITS.sessionsPerUser; n++, now += 1_000)
     tokens.push(refreshOf(await sessions.open("usr_1", NOBODY)));
-  tokens[0] = await refreshed(tokens[0]!);
+  tokens[0] = await refresh(tokens[0]!);
   now += 1_000;
   await sessions.open("usr_1", NOBODY);
   expect(sessions.list("usr_1", undefined)).toHaveLength(LIMITS.sessionsPerUser);
-  await expect(refreshed(tokens[1]!)).rejects.toMatchObject({ status: 401 });
-  await refreshed(tokens[0]!);
-  await refreshed(tokens[2]!);
-  await refreshed(refreshOf(other));
+  await expect(refresh(tokens[1]!)).rejects.toMatchObject({ status: 401 });
+  await refresh(tokens[0]!);
+  await refresh(tokens[2]!);
+  await refresh(refreshOf(other));
 });
 
 test("no token or cookie of a user who is switched off is taken", async () => {
@@ -90,6 +90,6 @@ test("no token or cookie of a user who is switched off is taken", async () => {
   store.write(() => store.rows(users).update({ active: false }, { id: "usr_1" }));
   expect(await sessions.byAccessToken(access_token)).toBeUndefined();
   expect(sessions.byCookie(cookie)).toBeUndefined();
-  await expect(refreshed(refreshOf(opened))).rejects.toMatchObject({ status: 401 });
+  await expect(refresh(refreshOf(opened))).rejects.toMatchObject({ status: 401 });
   await expect(sessions.open("usr_1", NOBODY)).rejects.toMatchObject({ status: 401 });
 });

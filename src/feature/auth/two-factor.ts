@@ -62,8 +62,8 @@ export function createTwoFactor({ store, clock, audit, sealer, attempts, checkPa
       right =
         code !== undefined ? useCode(user, code) : recovery_code !== undefined && useRecoveryCode(user, recovery_code);
     } finally {
-      if (right) attempt.succeeded();
-      else attempt.failed();
+      if (right) attempt.succeed();
+      else attempt.fail();
     }
     const action = right ? "second_factor.used" : "second_factor.failed";
     audit({ action, actor: user.id, subject: user.id, address, data: { how } });

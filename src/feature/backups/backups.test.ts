@@ -32,7 +32,7 @@ const start = async () => {
   return body;
 };
 /** Reads the job's events until one matches. */
-const seen = (job: Job, is: (data: Partial<Job>) => boolean) =>
+const waitForJob = (job: Job, is: (data: Partial<Job>) => boolean) =>
   framesUntil(
     framesOf<{ data: { data: Partial<Job> & { job_id?: string } } }["data"]>(
       server,
@@ -45,7 +45,7 @@ const list = async () => (await server.request<{ items: Backup[] }>("GET", BASE)
 test("is made in the background, listed, downloaded and restored; it holds no keys; then it is deleted", async () => {
   await server.request("POST", "/v1/secrets", { body: { name: "KEPT", value: "a-value-for-it" } });
   const job = await start();
-  await seen(job, ({ state }) => state === "succeeded");
+  await waitForJob(job, ({ state }) => state === "succeeded");
   const { body: done } = await server.request<Job>("GET", `/v1/jobs/${job.id}`);
   const [made] = await list();
   expect(done).toMatchObject({ kind: "backup", result: { ...made, files: expect.any(Number) } });
@@ -69,7 +69,7 @@ test("it says what was left out of it, in the list as well, and goes with what i
   const link = join(server.data, "uploads", "away");
   symlinkSync("/etc", link);
   const job = await start();
-  await seen(job, ({ state }) => state === "succeeded");
+  await waitForJob(job, ({ state }) => state === "succeeded");
   rmSync(link);
   const [made] = await list();
   expect(made?.left_out).toEqual(["uploads/away"]);
@@ -83,10 +83,10 @@ test("one under way is joined, and cancelled leaves nothing in the folder", asyn
   writeFileSync(large, "");
   truncateSync(large, 3 * 1024 ** 3);
   const job = await start();
-  await seen(job, ({ detail }) => /files, \d+ of 3\d\d\d MiB/.test(detail ?? ""));
+  await waitForJob(job, ({ detail }) => /files, \d+ of 3\d\d\d MiB/.test(detail ?? ""));
   expect((await start()).id).toBe(job.id);
   expect((await server.request("POST", `/v1/jobs/${job.id}/cancel`)).status).toBe(202);
-  await seen(job, ({ state }) => state === "cancelled");
+  await waitForJob(job, ({ state }) => state === "cancelled");
   rmSync(large);
   expect(readdirSync(join(server.data, "backups"))).toEqual([]);
 });
@@ -97,17 +97,17 @@ test.skipIf(lacks("root", isRoot))(
     const place = join(server.data, "backups");
     const mount = (...options: string[]) =>
       expect(Bun.spawnSync(["mount", ...options, place]).stderr.toString()).toBe("");
-    const failed = async () => {
+    const failBackup = async () => {
       const job = await start();
-      await seen(job, ({ state }) => state === "failed");
+      await waitForJob(job, ({ state }) => state === "failed");
       return (await server.request<Job>("GET", `/v1/jobs/${job.id}`)).body.error;
     };
     mount("-t", "tmpfs", "-o", "size=200k", "tmpfs");
     try {
-      expect(await failed()).toEqual({ code: "disk_full", message: expect.stringContaining("free about as much") });
+      expect(await failBackup()).toEqual({ code: "disk_full", message: expect.stringContaining("free about as much") });
       expect(readdirSync(place)).toEqual([]);
       mount("-o", "remount,ro");
-      expect(await failed()).toEqual({ code: "not_permitted", message: expect.stringContaining("Check who may") });
+      expect(await failBackup()).toEqual({ code: "not_permitted", message: expect.stringContaining("Check who may") });
     } finally {
       Bun.spawnSync(["umount", "-l", place]);
     }
@@ -135,7 +135,7 @@ test("a worker that is killed, and one that breaks, are failures of the server, 
 test("a backups folder that was removed is made again", async () => {
   rmSync(join(server.data, "backups"), { recursive: true });
   expect(await list()).toEqual([]);
-  await seen(await start(), ({ state }) => state === "succeeded");
+  await waitForJob(await start(), ({ state }) => state === "succeeded");
   expect(await list()).toHaveLength(1);
 });
 
@@ -155,20 +155,20 @@ test("by age all but the newest are removed; drafts of a killed process are remo
     await Bun.write(path, name);
     utimesSync(path, day + 1, day + 1);
   }
-  const unused = (): never => {
+  const throwUnused = (): never => {
     throw new Error("unused");
   };
   const backups = createBackups({
     folder: place,
-    write: unused,
-    jobs: { enqueue: unused },
-    clock: { now: unused, monotonic: unused },
-    audit: unused as Audit,
+    write: throwUnused,
+    jobs: { enqueue: throwUnused },
+    clock: { now: throwUnused, monotonic: throwUnused },
+    audit: throwUnused as Audit,
     scheduledFolder: () => place,
     wrongFolder: () => undefined,
     instanceId: "ins_0123456789",
-    keepRule: unused,
-    ended: unused,
+    keepRule: throwUnused,
+    onScheduledEnd: throwUnused,
   });
   backups.sweep();
   backups.prune(2_500);

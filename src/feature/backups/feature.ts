@@ -31,7 +31,7 @@ export const backups = defineFeature("backups", (deps: Needs) => {
       return path === null ? undefined : wrongBackupFolder(path, folder.root);
     },
     keepRule: settings,
-    ended: (job) => schedule.ended(job),
+    onScheduledEnd: (job) => schedule.recordEnd(job),
     write: createBackupWriter(selfCommand("backup-worker"), folder.root),
   });
   const schedule = createBackupClock({ ...deps, settings, folder: scheduledFolder, start: service.startScheduled });

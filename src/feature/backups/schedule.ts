@@ -44,7 +44,7 @@ export type BackupClock = ReturnType<typeof createBackupClock>;
 
 export function createBackupClock(deps: BackupClockDeps) {
   const { store, clock, notifications } = deps;
-  const known = (): State | undefined => {
+  const readState = (): State | undefined => {
     const value = store.statement<string>("SELECT value FROM facts WHERE name = ?").pluck().get([FACT]);
     return value === undefined ? undefined : ownJson<State>(value);
   };
@@ -79,7 +79,7 @@ export function createBackupClock(deps: BackupClockDeps) {
 
   function status(): BackupSchedule {
     const { schedule, timezone } = deps.settings();
-    const [state, next] = [known(), plan()?.next(clock.now()) ?? null];
+    const [state, next] = [readState(), plan()?.next(clock.now()) ?? null];
     const at = (ms: number | null | undefined) => (ms === null || ms === undefined ? null : timestamp(ms));
     return {
       schedule,
@@ -101,7 +101,7 @@ export function createBackupClock(deps: BackupClockDeps) {
       if (deps.standby.since() !== null) return;
       store.write(() => {
         const [now, name] = [clock.now(), `${schedule} ${timezone}`];
-        const before = known();
+        const before = readState();
         const state: State =
           before?.schedule === name
             ? before
@@ -115,8 +115,8 @@ export function createBackupClock(deps: BackupClockDeps) {
       });
     },
     /** Records the result. Call in the transaction that ends the job. */
-    ended({ state, error }: Pick<EndedJob, "state" | "error">): void {
-      const before = known();
+    recordEnd({ state, error }: Pick<EndedJob, "state" | "error">): void {
+      const before = readState();
       if (before === undefined) return;
       if (state === "succeeded") {
         keep({ ...before, succeeded_at: before.tried_at, error: null });
@@ -143,15 +143,15 @@ export function createBackupClock(deps: BackupClockDeps) {
     },
     /** When the last successful backup was begun, seconds since 1970; null when there is none. */
     lastSuccessSeconds: (): number | null => {
-      const at = known()?.succeeded_at ?? null;
+      const at = readState()?.succeeded_at ?? null;
       return at === null ? null : Math.round(at / 1_000);
     },
     ageSeconds: (): number | null => {
-      const at = known()?.succeeded_at ?? null;
+      const at = readState()?.succeeded_at ?? null;
       return at === null ? null : Math.round((clock.now() - at) / 1_000);
     },
     isFailing: (): number => {
-      const state = known();
+      const state = readState();
       return Number(isOverdue(state) || (deps.settings().schedule !== null && (state?.error ?? null) !== null));
     },
   };

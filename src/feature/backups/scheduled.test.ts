@@ -65,7 +65,7 @@ async function becomeDue(change: (tag: string) => void = () => {}): Promise<void
   after = last;
 }
 let after = 0;
-async function ended(): Promise<Job> {
+async function waitForEnd(): Promise<Job> {
   let id = "";
   const frames = framesOf<{ data: { data: Job & { job_id: string } } }["data"]>(
     server,
@@ -122,7 +122,7 @@ test("one that was missed is made at the start, can be restored, and removes by 
     old = ["20200101", "20200102", "20200103"].map((day) => `skep-${day}-030000-${tag}.tar.gz`);
     for (const name of [...old, ...others]) writeFileSync(join(target, name), name);
   });
-  expect(await ended()).toMatchObject({ state: "succeeded", result: { scheduled: true } });
+  expect(await waitForEnd()).toMatchObject({ state: "succeeded", result: { scheduled: true } });
   const [made] = await list();
   expect([made!.scheduled, made!.left_out]).toEqual([true, []]);
   expect(archives().sort()).toEqual([...others.slice(0, 2), old[2]!, `${made!.id}.tar.gz`].sort());
@@ -150,7 +150,7 @@ test.skipIf(lacks("root", isRoot))(
     const before = archives();
     const aside = `${target}-aside`;
     const failing = async (code: string) => {
-      expect(await ended()).toMatchObject({ state: "failed", error: { code } });
+      expect(await waitForEnd()).toMatchObject({ state: "failed", error: { code } });
       expect(await status()).toMatchObject({ error: { code } });
       expect(await finding()).toMatchObject({ verdict: "fail", remedy: expect.stringContaining("every hour") });
       expect(await metric("failing")).toBe(1);
@@ -171,7 +171,7 @@ test.skipIf(lacks("root", isRoot))(
     expect(archives()).toEqual(before);
 
     await becomeDue();
-    expect(await ended()).toMatchObject({ state: "succeeded" });
+    expect(await waitForEnd()).toMatchObject({ state: "succeeded" });
     await waitFor(async () => (await notices()).length === 0, "the notice to go");
     expect(await status()).toMatchObject({ error: null, overdue: false });
   },

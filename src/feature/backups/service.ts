@@ -31,7 +31,7 @@ interface BackupsDeps extends Pick<Core, "clock" | "audit"> {
   instanceId: string;
   keepRule(): KeepRule;
   /** Called when a scheduled backup ends, in the transaction that ends its job. */
-  ended(job: Pick<EndedJob, "state" | "error">): void;
+  onScheduledEnd(job: Pick<EndedJob, "state" | "error">): void;
   /** Writes a backup in another process. @throws Problem with the obstacle and the remedy. */
   write: ReturnType<typeof createBackupWriter>;
 }
@@ -139,8 +139,8 @@ export function createBackups(deps: BackupsDeps) {
     }
   }
   const definition = defineJob("backup", t.Object({ id: t.String() }), run, {
-    ended({ payload, state, error }) {
-      if (isScheduled(payload.id)) deps.ended({ state, error });
+    onEnd({ payload, state, error }) {
+      if (isScheduled(payload.id)) deps.onScheduledEnd({ state, error });
     },
   });
 

@@ -36,7 +36,7 @@ function open(): void {
     ownLimits: () => own,
     notify: (notice) => notices.push(notice),
   });
-  usage = createUsageLog({ store, clock, onRecorded: [budgets.recorded] });
+  usage = createUsageLog({ store, clock, onRecorded: [budgets.onModelCall] });
 }
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "skep-budgets-"));

@@ -127,7 +127,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
   return {
     /**
      * Checks whether a call of this estimated cost fits every budget. If so, it returns undefined and holds the
-     * estimate for the session until `recorded` or `release`. A call known to be free always fits. A session's first
+     * estimate for the session until `onModelCall` or `release`. A call known to be free always fits. A session's first
      * refusal emits `budget_exceeded`.
      */
     check({ estimateUsd, isFree = false, ...spender }: Estimated): Exceeded | undefined {
@@ -145,7 +145,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
      * Call when a model call is logged: it ends the call's hold. Each budget that reaches the warning mark emits one
      * event per period.
      */
-    recorded({ emit, after }: WriteTx, call: LlmCall): void {
+    onModelCall({ emit, after }: WriteTx, call: LlmCall): void {
       const { agent_id, run_id, session_id, user_id } = call;
       if (session_id !== null) after(() => holds.delete(session_id));
       const [runId, sessionId, userId] = [run_id ?? undefined, session_id ?? undefined, user_id ?? undefined];

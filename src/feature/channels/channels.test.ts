@@ -90,7 +90,7 @@ const reject = (who: Account, id: string) =>
 const deliveries = async (who: Account, id: string) =>
   (await by<{ items: NotificationDelivery[] }>(who, "GET", `${PATH}/${id}/deliveries`)).body.items;
 /** Waits until the newest delivery is in that state. */
-async function settled(who: Account, id: string, state: string): Promise<NotificationDelivery> {
+async function waitForState(who: Account, id: string, state: string): Promise<NotificationDelivery> {
   for (;;) {
     const [newest] = await deliveries(who, id);
     if (newest?.state === state) return newest;
@@ -126,7 +126,7 @@ describe("a webhook", () => {
 
     await reject(a, runId);
     expect(JSON.parse((await receiver.next()).body)).toMatchObject({ type: "run_failed", data: { status: "failed" } });
-    expect(await settled(a, id, "sent")).toMatchObject({ event: "run_failed", attempts: 1, error: null });
+    expect(await waitForState(a, id, "sent")).toMatchObject({ event: "run_failed", attempts: 1, error: null });
     expect((await by(a, "GET", `${PATH}/${id}`)).body).toMatchObject({
       last_error: null,
       last_sent_at: expect.any(String),
@@ -146,10 +146,10 @@ describe("a webhook", () => {
     receiver.status = 200;
     const again = await receiver.next();
     expect(again.headers.get("webhook-id")).toBe(attempt.headers.get("webhook-id"));
-    expect(await settled(a, id, "sent")).toMatchObject({ run_id: first, attempts: 2 });
+    expect(await waitForState(a, id, "sent")).toMatchObject({ run_id: first, attempts: 2 });
     receiver.status = 404;
     await run(a);
-    expect(await settled(a, id, "failed")).toMatchObject({ attempts: 1, error: "The receiver answered 404." });
+    expect(await waitForState(a, id, "failed")).toMatchObject({ attempts: 1, error: "The receiver answered 404." });
     expect((await by(a, "GET", `${PATH}/${id}`)).body).toMatchObject({ last_error: "The receiver answered 404." });
   }, 300_000);
 
@@ -288,7 +288,7 @@ describe("mail", () => {
     expect(text).toMatch(/^From: skep@example\.org\r$/m);
     expect(text).toMatch(/^Auto-Submitted: auto-generated\r$/m);
     expect(text.replaceAll("=\r\n", "")).toContain(`https://skep.example.org/runs/${runId}`);
-    expect((await settled(a, id, "sent")).attempts).toBe(1);
+    expect((await waitForState(a, id, "sent")).attempts).toBe(1);
     const foreign = { name: "x", kind: "mail", to: "b@example.test" };
     expect((await by(a, "POST", PATH, foreign)).status).toBe(403);
     expect((await by(a, "PUT", `${PATH}/${id}`, { to: "b@example.test" })).status).toBe(403);

@@ -277,7 +277,7 @@ function createJob(deps: DeliveriesDeps, send: Send) {
       outward: true,
       // Sends a channel's deliveries in order. A receiver that hangs delays only its own channel.
       exclusive: ({ channel_id }) => channel_id,
-      ended({ payload, state, error }) {
+      onEnd({ payload, state, error }) {
         const row = rows.find({ id: payload.delivery_id });
         if (row?.state !== "queued") return;
         const ended = {

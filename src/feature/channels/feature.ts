@@ -41,7 +41,7 @@ export const channels = defineFeature("channels", (deps: Needs) => {
   const edits = asking.edits(() => questions);
   const questions = createQuestions({
     ...deps,
-    closed(question) {
+    onClose(question) {
       const channel = service.find(question.channel_id);
       if (channel) asking.enqueueEdit(edits, question, channel);
     },

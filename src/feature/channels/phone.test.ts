@@ -48,15 +48,15 @@ afterAll(async () => {
 
 const by = <T = Record<string, unknown>>(who: Account, method: string, path: string, body?: unknown) =>
   server.request<T>(method, path, { token: who.token, ...(body === undefined ? {} : { body }) });
-async function made(who: Account, path: string, body: unknown): Promise<Record<string, unknown>> {
+async function create(who: Account, path: string, body: unknown): Promise<Record<string, unknown>> {
   const answer = await by(who, "POST", path, body);
   expect([answer.status, answer.body]).toEqual([201, expect.anything()]);
   return answer.body;
 }
 const run = async (task: string) =>
-  String((await made(a, "/v1/runs", { pipeline_id: "gate", task_description: task }))["id"]);
+  String((await create(a, "/v1/runs", { pipeline_id: "gate", task_description: task }))["id"]);
 const statusOf = async (id: string) => (await by(a, "GET", `/v1/runs/${id}`)).body["status"];
-async function ended(id: string): Promise<unknown> {
+async function waitForEnd(id: string): Promise<unknown> {
   for (;;) {
     const status = await statusOf(id);
     if (status === "succeeded" || status === "failed" || status === "cancelled") return status;
@@ -67,19 +67,19 @@ interface Entry {
   action: string;
   data: { reason?: string };
 }
-const audited = async (action: string) =>
+const listAudit = async (action: string) =>
   (await by<{ items: Entry[] }>(admin, "GET", `/v1/admin/audit?action=${action}&limit=200`)).body.items;
-const givenCount = async () => (await audited("phone_answer.given")).length;
+const givenCount = async () => (await listAudit("phone_answer.given")).length;
 
 /** A user's channel, linked with the code that its person sends. */
-async function linked(fake: FakeMessenger, person: Person): Promise<{ messenger: string; channel: string }> {
+async function linkChannel(fake: FakeMessenger, person: Person): Promise<{ messenger: string; channel: string }> {
   const messenger = String(
-    (await made(admin, "/v1/messengers", { kind: fake.kind, name: fake.kind, ...fake.access }))["id"],
+    (await create(admin, "/v1/messengers", { kind: fake.kind, name: fake.kind, ...fake.access }))["id"],
   );
   // Messages sent before a bot is connected are ignored, so the test waits for the connection.
   while ((await by(a, "GET", `/v1/messengers/${messenger}`)).body["state"] !== "connected") await Bun.sleep(20);
   const input = { name: `${fake.kind} phone`, kind: "messenger", messenger_id: messenger, on: ["waiting"] };
-  const channel = await made(a, "/v1/notification-channels", input);
+  const channel = await create(a, "/v1/notification-channels", input);
   const { code } = channel["link"] as { code: string };
   fake.say(PEOPLE[fake.kind].stranger, "/link AAAAA-AAAAA");
   expect((await fake.sent.next()).text).toContain("This code is not valid");
@@ -94,7 +94,7 @@ async function linked(fake: FakeMessenger, person: Person): Promise<{ messenger:
 }
 const button = ({ buttons }: SentMessage, at: 0 | 1): string => buttons[at]!.token;
 /** The next message that asks. For Matrix it waits until the bot has added both reactions. */
-async function asked(fake: FakeMessenger): Promise<SentMessage> {
+async function waitForQuestion(fake: FakeMessenger): Promise<SentMessage> {
   const message = await fake.sent.next();
   while (message.buttons.length < 2) await Bun.sleep(10);
   return message;
@@ -107,9 +107,9 @@ for (const fake of fakes)
     let channel = "";
 
     test("is linked by a code, asks, and does what its person's button says; nobody else's does anything", async () => {
-      ({ channel } = await linked(fake, me));
+      ({ channel } = await linkChannel(fake, me));
       const id = await run(`Release by ${fake.kind}`);
-      const question = await asked(fake);
+      const question = await waitForQuestion(fake);
       expect(question).toMatchObject({ chat: me.chat });
       for (const said of [
         `Waits for you: Release by ${fake.kind}`,
@@ -126,7 +126,7 @@ for (const fake of fakes)
       if (!isMatrix) fake.press(me, question.id, "A".repeat(32));
       fake.say(stranger, "no", question.id);
       fake.press(me, question.id, button(question, 0));
-      expect(await ended(id)).toBe("succeeded");
+      expect(await waitForEnd(id)).toBe("succeeded");
       const edited = await fake.edited.next();
       expect(edited).toMatchObject({ chat: me.chat, message: question.id, text: expect.stringContaining("Approved.") });
       if (!isMatrix) {
@@ -139,7 +139,7 @@ for (const fake of fakes)
           true,
           false,
         ]);
-        const reasons = (await audited("phone_answer.refused")).map(({ data }) => data.reason);
+        const reasons = (await listAudit("phone_answer.refused")).map(({ data }) => data.reason);
         expect(reasons).toEqual(
           expect.arrayContaining(["other_person", "other_chat", "other_message", "unknown_button"]),
         );
@@ -154,14 +154,14 @@ for (const fake of fakes)
 
     test("takes a reply with a comment, and shows what was answered elsewhere", async () => {
       const refused = await run("Refused by reply");
-      const question = await asked(fake);
+      const question = await waitForQuestion(fake);
       fake.say(me, "No: the tests are missing", question.id);
-      expect(await ended(refused)).toBe("failed");
+      expect(await waitForEnd(refused)).toBe("failed");
       expect((await fake.sent.next()).text).toContain("Refused: the tests are missing");
       expect((await fake.edited.next()).text).toContain("Refused: the tests are missing");
 
       const elsewhereAnswered = await run("Answered in the dashboard");
-      const second = await asked(fake);
+      const second = await waitForQuestion(fake);
       const approval = { step_id: "ask", approved: true };
       await by(a, "POST", `/v1/runs/${elsewhereAnswered}/approve`, approval);
       expect(await fake.edited.next()).toMatchObject({
@@ -170,7 +170,7 @@ for (const fake of fakes)
       });
       fake.press(me, second.id, button(second, 1));
       if (!isMatrix) expect(await fake.told.next()).toContain("This button does nothing");
-      expect(await ended(elsewhereAnswered)).toBe("succeeded");
+      expect(await waitForEnd(elsewhereAnswered)).toBe("succeeded");
     });
 
     test("starts a run after one yes of its person, within that person's rights, and stops it", async () => {
@@ -179,8 +179,8 @@ for (const fake of fakes)
        * The next message that asks, once the server has stored its id. The server sends one message after another, so a
        * reply to /help shows that.
        */
-      const noted = async () => {
-        const message = await asked(fake);
+      const waitForStored = async () => {
+        const message = await waitForQuestion(fake);
         fake.say(me, "/help");
         expect(await saidNext()).toContain("Start work with");
         return message;
@@ -190,8 +190,8 @@ for (const fake of fakes)
           ({ task_description }) => task_description === task,
         ).length;
       const task = `From the phone by ${fake.kind}`;
-      const project = await made(admin, "/v1/projects", { name: `aviary-${fake.kind}`, access: "members" });
-      await made(admin, `/v1/projects/${project["id"]}/members`, { user: "a@example.test", role: "viewer" });
+      const project = await create(admin, "/v1/projects", { name: `aviary-${fake.kind}`, access: "members" });
+      await create(admin, `/v1/projects/${project["id"]}/members`, { user: "a@example.test", role: "viewer" });
       // People who are not linked get no reply, so the first reply belongs to the next message.
       fake.say(stranger, `/run gate ${task}`);
       fake.say(elsewhere, `/run gate ${task}`);
@@ -205,14 +205,14 @@ for (const fake of fakes)
       // The right to start a run is checked again when the button is pressed.
       await give("contributor");
       fake.say(me, `/run gate @aviary-${fake.kind} ${task}`);
-      const early = await noted();
+      const early = await waitForStored();
       await give("viewer");
       fake.press(me, early.id, button(early, 0));
       expect((await fake.edited.next()).text).toContain("This takes the role contributor");
       if (!isMatrix) expect(await fake.told.next()).toContain("This takes the role contributor");
       await give("contributor");
       fake.say(me, `/run gate @aviary-${fake.kind} ${task}`);
-      const ask = await noted();
+      const ask = await waitForStored();
       expect(ask.text).toStartWith(`Start gate in aviary-${fake.kind}? It has no budget.`);
       expect(ask.text).toContain(`\n\n${task}`);
       fake.press(stranger, ask.id, button(ask, 0));
@@ -251,13 +251,13 @@ for (const fake of fakes)
       fake.cut();
       fake.beBusy(1);
       const id = await run("Through it all");
-      const question = await asked(fake);
+      const question = await waitForQuestion(fake);
       expect(fake.busyAnswers()).toBe(1);
       const before = await givenCount();
       await server.stop("SIGKILL");
       fake.press(me, question.id, button(question, 0));
       server = await startServer({ data: server.data, env: ENV });
-      expect(await ended(id)).toBe("succeeded");
+      expect(await waitForEnd(id)).toBe("succeeded");
       expect((await fake.edited.next()).message).toBe(question.id);
       fake.repeat();
       // This is handled after everything that was sent again.
@@ -274,7 +274,12 @@ describe("ntfy", () => {
     const topic = openReceiver();
     try {
       const url = `${topic.url}/my-topic`;
-      const { id } = await made(a, "/v1/notification-channels", { name: "topic", kind: "ntfy", url, on: ["waiting"] });
+      const { id } = await create(a, "/v1/notification-channels", {
+        name: "topic",
+        kind: "ntfy",
+        url,
+        on: ["waiting"],
+      });
       await run("Without buttons");
       expect(JSON.parse((await topic.next()).body).actions).toBeUndefined();
       await by(a, "PUT", `/v1/notification-channels/${id}`, { answers: true });
@@ -291,7 +296,7 @@ describe("ntfy", () => {
       const press = (body: string) => server.request("POST", "/v1/phone-answers", { body: JSON.parse(body) });
       expect(await press(JSON.stringify({ token: "A".repeat(32) }))).toMatchObject({ status: 404 });
       expect(await press(no!["body"]!)).toMatchObject({ status: 200, body: { outcome: "Refused." } });
-      expect(await ended(first)).toBe("failed");
+      expect(await waitForEnd(first)).toBe("failed");
       for (const used of [yes, no]) expect(await press(used!["body"]!)).toMatchObject({ status: 404 });
       expect((await by(a, "PUT", `/v1/notification-channels/${id}`, { answers: false })).body["answers"]).toBe(false);
     } finally {
@@ -323,7 +328,7 @@ describe("a messenger", () => {
     expect(known).toMatchObject({ account: "skep_bot", state: "connected", last_error: null });
     expect(JSON.stringify(items)).not.toContain("canary");
     const one = { name: "goes", kind: "messenger", messenger_id: known["id"] };
-    const { id } = await made(a, "/v1/notification-channels", one);
+    const { id } = await create(a, "/v1/notification-channels", one);
     expect((await by(a, "POST", `/v1/notification-channels/${id}/test`)).body).toMatchObject({
       state: "failed",
       error: expect.stringContaining("No chat is linked"),
@@ -334,7 +339,7 @@ describe("a messenger", () => {
 
   test("says why it is not connected, in lists and in doctor, and never its token", async () => {
     const token = "7000001:BBB-canary-wrong-5e5e";
-    const bot = await made(admin, "/v1/messengers", { ...fakes[0]!.access, kind: "telegram", name: "wrong", token });
+    const bot = await create(admin, "/v1/messengers", { ...fakes[0]!.access, kind: "telegram", name: "wrong", token });
     let shown = bot;
     while (shown["state"] !== "failed" || shown["last_error"] === null) {
       await Bun.sleep(20);

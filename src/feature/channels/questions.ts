@@ -34,7 +34,7 @@ interface QuestionsDeps extends Pick<Core, "store" | "access" | "clock" | "audit
   runs: Pick<RunsService, "approve">;
   permissions: Pick<PermissionService, "answer">;
   /** Called in the transaction that stores a question's outcome: the message must be edited to show it. */
-  closed(question: QuestionRow): void;
+  onClose(question: QuestionRow): void;
 }
 
 /** The result of answering a question. `isTaken`: whether the answer counts. */
@@ -53,7 +53,7 @@ const OUTCOME_CHARACTERS = 1_000;
 
 export type Questions = ReturnType<typeof createQuestions>;
 
-export function createQuestions({ store, access, clock, audit, runs, permissions, closed }: QuestionsDeps) {
+export function createQuestions({ store, access, clock, audit, runs, permissions, onClose }: QuestionsDeps) {
   const rows = store.rows(table);
   const buttons = store.rows(notificationButtons);
   const channels = store.rows(notificationChannels);
@@ -71,7 +71,7 @@ export function createQuestions({ store, access, clock, audit, runs, permissions
   function close(question: QuestionRow, outcome: string): void {
     const ended = { ...question, outcome: outcome.slice(0, OUTCOME_CHARACTERS) };
     rows.update({ outcome: ended.outcome }, { id: question.id });
-    closed(ended);
+    onClose(ended);
   }
   const withComment = (word: string, comment: string): string => (comment === "" ? `${word}.` : `${word}: ${comment}`);
 
@@ -143,7 +143,7 @@ export function createQuestions({ store, access, clock, audit, runs, permissions
       rows.update({ message }, { id });
       const question = rows.find({ id });
       // The question was answered while its message was being sent.
-      if (question?.outcome) closed(question);
+      if (question?.outcome) onClose(question);
     },
     /** The question and answer that a button's token stands for, whatever the question's state. */
     ofToken(token: string): { question: QuestionRow; answer: Answer; isUsed: boolean } | undefined {

@@ -79,9 +79,9 @@ export async function sendTo(
 function pushRequest(push: PushPort, target: Target, { id, message }: Delivery, now: number) {
   const { url = "", p256dh = "", auth = "" } = target;
   const page = message.url === null ? "" : new URL(message.url).pathname;
-  const said = (text: string) => JSON.stringify({ id, title: message.title, text, path: page });
+  const toPayload = (text: string) => JSON.stringify({ id, title: message.title, text, path: page });
   let text = message.text;
-  while (Buffer.byteLength(said(text)) > push.maxBytes)
+  while (Buffer.byteLength(toPayload(text)) > push.maxBytes)
     text = [...text].slice(0, Math.floor([...text].length / 2)).join("");
   const urgency = message.status === "waiting" || message.status === "failed" ? "high" : "normal";
   const headers = {
@@ -91,7 +91,7 @@ function pushRequest(push: PushPort, target: Target, { id, message }: Delivery, 
     TTL: "86400",
     Urgency: urgency,
   };
-  return { url, headers, body: push.encrypt(said(text), { p256dh, auth }) };
+  return { url, headers, body: push.encrypt(toPayload(text), { p256dh, auth }) };
 }
 
 function requestOf(kind: ChannelKind, target: Target, delivery: Delivery, now: number) {

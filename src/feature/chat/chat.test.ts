@@ -32,7 +32,7 @@ async function say(id: string, message: string, fields: object = {}): Promise<st
   return answer.body as unknown as string;
 }
 /** Stops a reply of the slow agent after its first words. */
-async function stopped(id: string): Promise<void> {
+async function stopReply(id: string): Promise<void> {
   const frames = framesOf(server, `/v1/events/stream?session_id=${id}&after=0`, a.token);
   await framesUntil(frames, ({ event }) => event === "agent_output");
   expect((await call("POST", `/${id}/stop`)).status).toBe(200);
@@ -109,11 +109,11 @@ describe("chat", () => {
     leave.abort();
     const later = [...rest.matchAll(/^data: (.*"kind":"agent_output".*)$/gm)].map(([, data]) => JSON.parse(data!).data);
     const whole = await detail(id);
-    const said = (from: ChatDetail["messages"]) =>
+    const joinReplies = (from: ChatDetail["messages"]) =>
       from.flatMap(({ role, content }) => (role === "assistant" ? [content] : [])).join("");
     const streamed = later.filter(({ call_id }) => call_id === undefined).map(({ text }) => text);
-    expect((said(messages) + reply.text + streamed.join("")).replaceAll(/\s/g, "")).toBe(
-      said(whole.messages).replaceAll(/\s/g, ""),
+    expect((joinReplies(messages) + reply.text + streamed.join("")).replaceAll(/\s/g, "")).toBe(
+      joinReplies(whole.messages).replaceAll(/\s/g, ""),
     );
     expect(whole.reply).toMatchObject({ text: "", thinking: "" });
   });
@@ -128,7 +128,7 @@ describe("chat", () => {
     expect((await call<QueuedMessage>("PUT", `/${id}/queue/${two}`, { message: "TWO" })).body.content).toBe("TWO");
     expect((await call("DELETE", `/${id}/queue/${three}`)).status).toBe(204);
     expect((await call("DELETE", `/${id}/queue/${three}`)).status).toBe(404);
-    await stopped(id);
+    await stopReply(id);
     await say(id, "last");
     const said = (await detail(id)).messages.filter(({ role }) => role === "user").map(({ content }) => content);
     expect(said).toEqual(["one", "TWO", "last"]);
@@ -137,7 +137,7 @@ describe("chat", () => {
   test("a reply is stopped with what was said kept, and the chat continues", async () => {
     const { id } = await begin({ agent_id: SLOW });
     await call("POST", `/${id}/message`, { message: "Tell a long story" });
-    await stopped(id);
+    await stopReply(id);
     const kinds = kindsOf(await say(id, "And now?"));
     expect(kinds.at(-1)).toBe("turn_ended");
     expect((await detail(id)).status).toBe("ready");

@@ -39,27 +39,27 @@ const call = async <T = ChatSession>(method: string, path: string, body?: object
 const begin = async () => (await call("POST", "", { agent_id: "scribe" })).body.id;
 const say = (id: string, message: string) => call<string>("POST", `/${id}/message?stream=true`, { message });
 const messagesOf = async (id: string) => (await call<ChatDetail>("GET", `/${id}`)).body.messages;
-const exported = async (id: string) => (await call<ChatDetail>("GET", `/${id}/export?format=json`)).body;
-async function ended(job: Job): Promise<Job> {
+const exportChat = async (id: string) => (await call<ChatDetail>("GET", `/${id}/export?format=json`)).body;
+async function waitForEnd(job: Job): Promise<Job> {
   const { body } = await server.request<Job>("GET", `/v1/jobs/${job.id}`);
   if (body.state !== "queued" && body.state !== "running") return body;
   await Bun.sleep(50);
-  return ended(job);
+  return waitForEnd(job);
 }
-async function compacted(id: string): Promise<void> {
+async function compactChat(id: string): Promise<void> {
   const answer = await call<Job>("POST", `/${id}/compact`);
   expect(answer.status).toBe(202);
   expect(answer.headers.get("location")).toBe(`/v1/jobs/${answer.body.id}`);
-  expect((await ended(answer.body)).state).toBe("succeeded");
+  expect((await waitForEnd(answer.body)).state).toBe("succeeded");
 }
 
 test("a summary is one row that points at what it covers; every message stays as it was, in the export too", async () => {
   const id = await begin();
   await say(id, "What rings?");
   await say(id, "Look.");
-  const before = await exported(id);
-  await compacted(id);
-  const after = await exported(id);
+  const before = await exportChat(id);
+  await compactChat(id);
+  const after = await exportChat(id);
   expect(JSON.stringify(after.messages.slice(0, -1))).toBe(JSON.stringify(before.messages));
   expect(after.messages.at(-1)).toMatchObject({
     role: "system",
@@ -67,7 +67,9 @@ test("a summary is one row that points at what it covers; every message stays as
     summary_to: before.messages.length - 1,
     withdrawn: false,
   });
-  expect((await call("POST", `/${id}/compact`).then(({ body }) => ended(body as unknown as Job))).error).toMatchObject({
+  expect(
+    (await call("POST", `/${id}/compact`).then(({ body }) => waitForEnd(body as unknown as Job))).error,
+  ).toMatchObject({
     code: "nothing_to_compact",
   });
   await say(id, "And then?");
@@ -103,7 +105,7 @@ test("rewinding to before a summary takes it back too, and a fork from there has
   const id = await begin();
   await say(id, "What rings?");
   await say(id, "Look.");
-  await compacted(id);
+  await compactChat(id);
   const [first, reply] = await messagesOf(id);
   const fork = (await call("POST", `/${id}/fork`, { message_id: reply!.id })).body.id;
   expect((await messagesOf(fork)).map(({ role }) => role)).toEqual(["user", "assistant"]);
@@ -118,18 +120,18 @@ test("rewinding to before a summary takes it back too, and a fork from there has
 
 test("the meter shows what the next request will hold: less after a summary, nothing known after messages are taken back", async () => {
   const id = await begin();
-  const used = async () => (await call("GET", `/${id}`)).body.context.used;
+  const readUsed = async () => (await call("GET", `/${id}`)).body.context.used;
   await say(id, `What rings? ${"Ding dong. ".repeat(2_000)}`);
-  const before = (await used())!;
-  await compacted(id);
-  const after = (await used())!;
+  const before = (await readUsed())!;
+  await compactChat(id);
+  const after = (await readUsed())!;
   expect(after).toBeGreaterThan(0);
   expect(after).toBeLessThan(before - 2_000);
   await say(id, "And then?");
   // The model's own count for the next request is near the estimate.
-  expect(Math.abs((await used())! - after)).toBeLessThan(after / 2);
+  expect(Math.abs((await readUsed())! - after)).toBeLessThan(after / 2);
   await call("POST", `/${id}/rewind`, { message_id: (await messagesOf(id)).at(-1)!.id });
-  expect(await used()).toBeNull();
+  expect(await readUsed()).toBeNull();
 });
 
 test("a fork is summarised before anything was said in it", async () => {
@@ -137,7 +139,7 @@ test("a fork is summarised before anything was said in it", async () => {
   await say(id, "What rings?");
   const last = (await messagesOf(id)).at(-1)!;
   const fork = (await call("POST", `/${id}/fork`, { message_id: last.id })).body.id;
-  await compacted(fork);
+  await compactChat(fork);
   const messages = await messagesOf(fork);
   expect(messages.at(-1)).toMatchObject({ role: "system", summary_to: 1 });
   await say(fork, "Continue.");
@@ -155,16 +157,16 @@ test("there is nothing to summarise in a chat without a reply, and none for one 
 test("with a model for summaries the first turn gives the chat a title; one of a person's stays", async () => {
   const changed = await server.request("PUT", "/v1/settings", { body: { models: { summary: "demo/scripted" } } });
   expect(changed.status).toBe(200);
-  const titled = async (id: string) => {
+  const waitForTitle = async (id: string) => {
     const { items } = (await server.request<{ items: Job[] }>("GET", "/v1/jobs")).body;
     const job = items.find(({ kind, result }) => kind === "title_chat" && result !== undefined);
-    if (job) await ended(job);
+    if (job) await waitForEnd(job);
     return (await call("GET", `/${id}`)).body.title;
   };
   const id = await begin();
   await say(id, "What rings?");
-  expect(await titled(id)).toBe("Bells of brass");
+  expect(await waitForTitle(id)).toBe("Bells of brass");
   const own = (await call("POST", "", { agent_id: "scribe", title: "Mine" })).body.id;
   await say(own, "What rings?");
-  expect(await titled(own)).toBe("Mine");
+  expect(await waitForTitle(own)).toBe("Mine");
 });

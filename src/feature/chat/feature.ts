@@ -51,7 +51,7 @@ export const chat = defineFeature("chat", (deps: Needs) => {
     timeoutSeconds: () => settings.get().limits.timeout_seconds,
     mostOpen: () => settings.get().limits.user_open_chats,
   });
-  sessions.own("chat", { finished: chats.finished });
+  sessions.own("chat", { onExecutionEnd: chats.onTurnEnd });
   return {
     service: chats,
     jobs: [work.compact, work.title, work.copyFiles],

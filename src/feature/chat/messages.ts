@@ -8,10 +8,10 @@ import { attachmentsOf } from "./present.ts";
 
 export interface MessagesDeps {
   store: Store;
-  sessions: Pick<Sessions, "queue" | "queued" | "change" | "edit" | "withdraw" | "rewind">;
+  sessions: Pick<Sessions, "queue" | "listQueued" | "change" | "edit" | "withdraw" | "rewind">;
   /** The caller's chat. @throws Problem 404. */
   find(id: string, caller: Caller): SessionRow;
-  shown(id: string): ChatSession;
+  presentById(id: string): ChatSession;
   /** @throws Problem 404 unknown agent, 409 the agent is switched off. */
   assertAgent(id: string): void;
   /** @throws Problem 422. */
@@ -24,8 +24,8 @@ export interface MessagesDeps {
 const TITLE_CHARACTERS = 60;
 
 export function createMessages(deps: MessagesDeps) {
-  const { store, sessions, find, shown, assertAgent, assertModel } = deps;
-  const listWaiting = (id: string) => sessions.queued(id).filter(({ started_at }) => started_at === null);
+  const { store, sessions, find, presentById, assertAgent, assertModel } = deps;
+  const listWaiting = (id: string) => sessions.listQueued(id).filter(({ started_at }) => started_at === null);
 
   return {
     /** @throws Problem 409 `session_ended`, 422 an attachment that is not the caller's. */
@@ -44,7 +44,7 @@ export function createMessages(deps: MessagesDeps) {
         return { message_id: turn.message_id, session_id: id, status: "queued" as const };
       });
     },
-    queued(id: string, caller: Caller): QueuedMessage[] {
+    listQueued(id: string, caller: Caller): QueuedMessage[] {
       find(id, caller);
       return listWaiting(id).map(presentQueued);
     },
@@ -67,12 +67,16 @@ export function createMessages(deps: MessagesDeps) {
       store.write(() => {
         find(id, caller);
         sessions.rewind(id, messageId);
-        return shown(id);
+        return presentById(id);
       }),
   };
 }
 
-const presentQueued = ({ message_id, input, created_at }: ReturnType<Sessions["queued"]>[number]): QueuedMessage => ({
+const presentQueued = ({
+  message_id,
+  input,
+  created_at,
+}: ReturnType<Sessions["listQueued"]>[number]): QueuedMessage => ({
   message_id,
   content: input.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n"),
   attachments: attachmentsOf(input),

@@ -47,7 +47,7 @@ async function send(chat: string, message: string, mode: "queue" | "steer", name
   expect((await server.request("POST", `/v1/chat/sessions/${chat}/message`, { body })).status).toBe(202);
 }
 /** The chat, once its agent has stopped working. */
-async function ended(chat: string): Promise<Chat> {
+async function waitForEnd(chat: string): Promise<Chat> {
   for (;;) {
     const { body } = await server.request<Chat>("GET", `/v1/chat/sessions/${chat}`);
     if (body.status !== "busy") return body;
@@ -57,7 +57,7 @@ const toldIn = ({ messages }: Chat) => messages.filter(({ content }) => content.
 const requests = () => models.requests.filter(({ path }) => path.endsWith("/chat/completions"));
 
 /** The first reply waits for the steering message and then calls a tool, so that another call follows. */
-async function steered(model: string, first?: string): Promise<{ chat: Chat; before: string; after: string }> {
+async function steerChat(model: string, first?: string): Promise<{ chat: Chat; before: string; after: string }> {
   const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const already = requests().length;
   models.answerBy(() => {
@@ -71,7 +71,7 @@ async function steered(model: string, first?: string): Promise<{ chat: Chat; bef
   await asked.promise;
   await send(id, "And at this", "steer", "roof.png");
   gate.resolve();
-  const chat = await ended(id);
+  const chat = await waitForEnd(id);
   const [before, after] = requests()
     .slice(already)
     .map(({ body }) => JSON.stringify(body));
@@ -79,7 +79,7 @@ async function steered(model: string, first?: string): Promise<{ chat: Chat; bef
 }
 
 test("a picture of a steering message is in the next request to a model that sees", async () => {
-  const { chat, before, after } = await steered("custom-lab/seeing");
+  const { chat, before, after } = await steerChat("custom-lab/seeing");
   expect(before).not.toContain("image_url");
   expect(after).toContain(`data:image/png;base64,${PNG.toString("base64")}`);
   expect(after).toContain("And at this");
@@ -87,7 +87,7 @@ test("a picture of a steering message is in the next request to a model that see
 });
 
 test("a picture for a model that cannot see is told to the person, once for each message", async () => {
-  const { chat, after } = await steered("custom-lab/blind", "roof.png");
+  const { chat, after } = await steerChat("custom-lab/blind", "roof.png");
   expect(after).not.toContain("image_url");
   const told = toldIn(chat);
   expect(told.map(({ role }) => role)).toEqual(["system", "system"]);

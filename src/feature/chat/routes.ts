@@ -51,7 +51,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       access: "user",
       answer: listOf(QueuedMessage),
       summary: "List the messages that wait for their turn, in order",
-      handler: ({ params, caller }) => ({ items: chats.queued(params.id, caller), next_cursor: null }),
+      handler: ({ params, caller }) => ({ items: chats.listQueued(params.id, caller), next_cursor: null }),
     }),
     operation("updateChatSessionQueue", "PUT /v1/chat/sessions/:id/queue/:message_id", {
       access: "user",

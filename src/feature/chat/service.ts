@@ -25,7 +25,7 @@ interface ChatFilter {
 
 export type Chats = ReturnType<typeof createChats>;
 
-interface ChatsDeps extends TranscriptsDeps, Omit<MessagesDeps, "find" | "shown" | "assertModel"> {
+interface ChatsDeps extends TranscriptsDeps, Omit<MessagesDeps, "find" | "presentById" | "assertModel"> {
   sessions: Sessions;
   files: Pick<SessionFiles, "exist">;
   /** Deletes a chat that has ended, with everything that belongs to it. */
@@ -57,7 +57,7 @@ export function createChats(deps: ChatsDeps) {
   const presentWith = (row: ChatRow, model: ReturnType<typeof modelOf>, queued: Map<string, number>): ChatSession =>
     presentChat(row, { ...model, queued: row.ended_at === null ? (queued.get(row.id) ?? 0) : 0 });
   const present = (row: SessionRow): ChatSession => presentWith(row, modelOf(row), sessions.waitingCounts([row.id]));
-  const shown = (id: string): ChatSession => present(sessions.find(id)!);
+  const presentById = (id: string): ChatSession => present(sessions.find(id)!);
   /** Limits the open chats of each user; without accounts there is no limit. @throws Problem 429 `too_many_chats`. */
   const assertRoom = ({ userId }: Caller): void => {
     if (userId === undefined) return;
@@ -70,7 +70,7 @@ export function createChats(deps: ChatsDeps) {
     if (wrong) throw invalidField("/model", wrong);
   };
   return {
-    ...createMessages({ ...deps, find, shown, assertModel }),
+    ...createMessages({ ...deps, find, presentById, assertModel }),
     /** The messages of a session. It works for sessions of any kind; the caller checks who asks. */
     pageOf: transcripts.pageOf,
     /** The caller's own chats, newest first. @param status `active` (default), `ended`, or `all`. */
@@ -81,7 +81,7 @@ export function createChats(deps: ChatsDeps) {
       return listAnswer(rows, page, cursorOf, (row) => presentWith(row, shared(row), queued));
     },
     /** The caller's own chats whose title contains every word, newest first. */
-    titled: (words: readonly string[], limit: number, caller: Caller) => chats.titled(words, caller, limit),
+    searchTitles: (words: readonly string[], limit: number, caller: Caller) => chats.searchTitles(words, caller, limit),
     /** @throws Problem 404 for an unknown chat or another user's. */
     get: (id: string, caller: Caller): ChatSession => present(find(id, caller)),
     /** @param before `seq` of a message: the page ends just before it. */
@@ -117,7 +117,7 @@ export function createChats(deps: ChatsDeps) {
       return store.write(() => {
         find(id, caller);
         sessions.change(id, { title, wanted_model: model });
-        return shown(id);
+        return presentById(id);
       });
     },
     /** Stops the running reply and keeps what it has said. */
@@ -125,14 +125,14 @@ export function createChats(deps: ChatsDeps) {
       store.write(() => {
         find(id, caller);
         sessions.interrupt(id);
-        return shown(id);
+        return presentById(id);
       }),
     /** Retries at once when the reply waits for a provider's quota. @throws Problem 409 `chat_not_waiting`. */
     tryNow(id: string, caller: Caller): ChatSession {
       find(id, caller);
       if (sessions.tryNow({ sessionId: id }) === 0)
         throw conflict("The chat waits for no provider.", "chat_not_waiting");
-      return shown(id);
+      return presentById(id);
     },
     end: (id: string, purge: boolean, caller: Caller): void =>
       store.write(() => {
@@ -165,7 +165,7 @@ export function createChats(deps: ChatsDeps) {
           row.branch !== null || deps.files.exist(id)
             ? deps.jobs.enqueue(deps.work.copyFiles, { from: id, to: made.id }, options)
             : undefined;
-        return { ...shown(made.id), files_job_id: job?.id ?? null };
+        return { ...presentById(made.id), files_job_id: job?.id ?? null };
       }),
     /**
      * Lets the model read a summary of the earlier messages. @throws Problem 404, 409 `session_busy`, `session_ended`.
@@ -178,7 +178,7 @@ export function createChats(deps: ChatsDeps) {
         return deps.jobs.enqueue(deps.work.compact, { session_id: id }, options);
       }),
     /** Call when a turn has ended. The first successful turn starts the job that writes the chat's title. */
-    finished({ session, input }: Work, { status }: Ending): void {
+    onTurnEnd({ session, input }: Work, { status }: Ending): void {
       const { id, title, execution_count, user_id } = session;
       if (status !== "succeeded" || execution_count !== 1 || title === null || !deps.makesTitles()) return;
       if (title !== titleOf(textOf(input))) return;

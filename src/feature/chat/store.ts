@@ -60,7 +60,7 @@ export function createChatRows({ statement }: Store) {
         .pluck()
         .get(userId) ?? 0,
     /** Chats whose title contains every word. */
-    titled(words: readonly string[], caller: Caller, limit: number) {
+    searchTitles(words: readonly string[], caller: Caller, limit: number) {
       const { where, values } = allOf(
         CHATS,
         readableBy(caller),

@@ -66,7 +66,7 @@ export function createConnection(deps: ConnectionDeps) {
     return isStored(value) ? value : undefined;
   };
   let read: { text: string; known: Known } | undefined;
-  const known = (): Known => {
+  const readKnown = (): Known => {
     const row = readStored();
     const text = row?.sealed ?? "";
     // Sealing uses a new nonce each time, so an equal sealed text means that nothing has changed.
@@ -86,7 +86,7 @@ export function createConnection(deps: ConnectionDeps) {
   };
   /** @throws Problem 503 `codehost_not_configured`. */
   async function host(): Promise<CodeHost> {
-    const access = accessOf(known());
+    const access = accessOf(readKnown());
     if (!access)
       throw unavailable(
         "codehost_not_configured",
@@ -128,7 +128,7 @@ export function createConnection(deps: ConnectionDeps) {
     }
   }
   const get = (): Connection => {
-    const { source, kind, url, app_id, private_key, token, webhook_secret } = known();
+    const { source, kind, url, app_id, private_key, token, webhook_secret } = readKnown();
     return {
       source,
       kind,
@@ -161,23 +161,23 @@ export function createConnection(deps: ConnectionDeps) {
     },
     /** Forgets the stored connection, so that the environment counts again. */
     reset: (caller: Caller) => stored.put(NAME, {}, caller),
-    kind: (): CodeHostKind => known().kind,
-    webhookSecret: (): string | undefined => known().webhook_secret,
+    kind: (): CodeHostKind => readKnown().kind,
+    webhookSecret: (): string | undefined => readKnown().webhook_secret,
     host,
     self,
     /** The current state of the connection. The host is contacted at most once in STATUS_MS. */
     status(): Promise<Omit<AppStatus, "webhook">> {
-      const now = known();
+      const now = readKnown();
       if (!checked || checked.of !== now || clock.monotonic() - checked.at > STATUS_MS)
         checked = { at: clock.monotonic(), of: now, status: check(now) };
       return checked.status;
     },
     /** `owner/name` when the address is on the connected host. */
     repositoryOf: (address: string | null): string | undefined =>
-      address === null ? undefined : deps.repositoryName(known(), address),
+      address === null ? undefined : deps.repositoryName(readKnown(), address),
     /** The authorization header for git; undefined for addresses of other hosts, for ssh, and without credentials. */
     async authorizationFor(address: string, fresh: boolean): Promise<string | undefined> {
-      const now = known();
+      const now = readKnown();
       if (!accessOf(now) || !address.startsWith(`${deps.gitOrigin(now)}/`)) return undefined;
       const name = deps.repositoryName(now, address);
       if (name === undefined) return undefined;

@@ -99,9 +99,9 @@ export const codehost = defineFeature(
       connection,
       links,
       fetchProject: (id) => projects.fetch(id, undefined),
-      merged(runId, merge) {
+      recordMerge(runId, merge) {
         runs.mergedOnHost(runId, merge);
-        tasks.execution.merged(runId);
+        tasks.execution.onMerge(runId);
       },
       start,
       isWanted,
@@ -195,7 +195,7 @@ function defineDelivery(deliveries: () => Deliveries, react: React) {
       outward: true,
       exclusive: ({ delivery_id }) => deliveries().find(delivery_id)?.repository ?? delivery_id,
       // Runs in the transaction that ends the job, so that both take one write to the disk.
-      ended({ payload: { delivery_id }, state, result, error }) {
+      onEnd({ payload: { delivery_id }, state, result, error }) {
         if (state !== "succeeded")
           deliveries().end(delivery_id, { state: "failed", error, detail: error?.message ?? "It was cancelled." });
         else if (result) deliveries().end(delivery_id, { ...result, run_id: result.run_id ?? null });

@@ -1,7 +1,7 @@
 /** The whole cycle with Gitea's API and webhooks, in the form that Gitea and Forgejo use. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { type CodeHostFake, signed, startCodeHost, WEBHOOK_SECRET } from "../../testing/code-host.ts";
+import { type CodeHostFake, signWebhook, startCodeHost, WEBHOOK_SECRET } from "../../testing/code-host.ts";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { DONE, type MeteredServer, MODEL, startMeteredServer } from "../../testing/metered-server.ts";
 import { reply } from "../../testing/model-server.ts";
@@ -57,7 +57,10 @@ const send = (name: string, payload: object, headers: (body: string) => Record<s
 };
 /** @param type which Gitea adds to distinguish the outcomes of a review. */
 async function deliver(name: string, payload: object, type = name): Promise<Delivery> {
-  const answer = await send(name, payload, (body) => ({ ...signed("gitea", name, body), "X-Gitea-Event-Type": type }));
+  const answer = await send(name, payload, (body) => ({
+    ...signWebhook("gitea", name, body),
+    "X-Gitea-Event-Type": type,
+  }));
   expect([name, answer.status]).toEqual([name, 202]);
   const { id } = answer.body;
   await event("codehost_delivery", (one) => inside(one)["delivery_id"] === id && inside(one)["state"] !== "queued");
@@ -119,7 +122,7 @@ test("a push fetches the project; Forgejo's signature alone counts where it is s
   };
   expect(await deliver("push", pushed)).toMatchObject({ state: "done", detail: `${project.id} is fetched` });
   const forgejo = (secret: string) => (body: string) => ({
-    ...signed("gitea", "push", body),
+    ...signWebhook("gitea", "push", body),
     "X-Forgejo-Signature": createHmac("sha256", secret).update(body).digest("hex"),
   });
   expect((await send("one", pushed, forgejo("another-secret"))).status).toBe(401);

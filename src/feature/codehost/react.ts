@@ -22,7 +22,7 @@ interface ReactDeps {
   /** Queues a fetch of the project. @throws Problem 409 when it has no clone to bring up to date. */
   fetchProject(projectId: string): unknown;
   /** Records that the run's work was merged into this branch of its repository. */
-  merged(runId: string, merge: { into: string; commit: string; head: string }): void;
+  recordMerge(runId: string, merge: { into: string; commit: string; head: string }): void;
   /** Whether a rule is about the notice. The rule's conditions are checked later, when the notice is acted on. */
   isWanted(notice: Notice, projectIds: readonly string[]): boolean;
   /** Starts a run if a rule says so. */
@@ -54,7 +54,7 @@ export function createReact(deps: ReactDeps) {
   const { store, connection, links } = deps;
 
   const idsOf = (repository: string): string[] => projectsOf(store, connection, repository).map(({ id }) => id);
-  const reviewed = ({ kind, repository, number }: Notice) =>
+  const findReviewed = ({ kind, repository, number }: Notice) =>
     number !== undefined && ["review", "review_comment", "comment"].includes(kind)
       ? links.ofPull(repository, number)
       : undefined;
@@ -67,7 +67,7 @@ export function createReact(deps: ReactDeps) {
     if (kind === "push" && !ref.startsWith("refs/heads/")) return "A tag was pushed.";
     if (kind === "push") return ref.startsWith("refs/heads/run/") ? "The branch of a run was pushed." : undefined;
     if (kind === "pull_request" && action === "closed") return undefined;
-    return reviewed(notice) || deps.isWanted(notice, found) ? undefined : "No rule is about this.";
+    return findReviewed(notice) || deps.isWanted(notice, found) ? undefined : "No rule is about this.";
   }
 
   function push(found: readonly string[]): Reaction {
@@ -110,7 +110,11 @@ export function createReact(deps: ReactDeps) {
       const place = { pull_number: number, pull_url: pull.url, pull_state: state, again: false } as const;
       links.update(runId, { ...place, wants_pull: false }, state);
       if (pull.merged)
-        deps.merged(runId, { into: pull.base, commit: pull.mergeCommit ?? pull.head.commit, head: pull.head.commit });
+        deps.recordMerge(runId, {
+          into: pull.base,
+          commit: pull.mergeCommit ?? pull.head.commit,
+          head: pull.head.commit,
+        });
     });
     return { state: "done", detail: pull.merged ? "The run's work was merged." : "It was closed.", run_id: runId };
   }
@@ -125,7 +129,7 @@ export function createReact(deps: ReactDeps) {
       if (kind === "pull_request" && action === "closed") return pullClosed(notice);
       const { login } = await connection.self();
       if (actor.toLowerCase() === login.toLowerCase()) return nothing("Skep's own account did it.");
-      const own = reviewed(notice);
+      const own = findReviewed(notice);
       return own ? deps.review(notice, own.run_id) : deps.start(notice, idsOf(repository));
     },
   };

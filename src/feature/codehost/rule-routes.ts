@@ -31,7 +31,7 @@ export function ruleRoutes(rules: Rules, attempt: (rule: RuleRow, request: Trial
       params: RulePath,
       answer: Rule,
       summary: "Get a rule",
-      handler: ({ params, answer }) => answer.tagged(rules.get(params.id)),
+      handler: ({ params, answer }) => answer.tag(rules.get(params.id)),
     }),
     operation("updateCodehostRule", "PUT /v1/codehost/rules/:id", {
       access: "admin",
@@ -41,7 +41,7 @@ export function ruleRoutes(rules: Rules, attempt: (rule: RuleRow, request: Trial
       summary: "Change a rule; absent fields keep their values",
       handler: ({ params, body, request, caller, answer }) => {
         assertIfMatch(request, rules.get(params.id));
-        return answer.tagged(rules.update(params.id, body, caller));
+        return answer.tag(rules.update(params.id, body, caller));
       },
     }),
     operation("deleteCodehostRule", "DELETE /v1/codehost/rules/:id", {

@@ -35,7 +35,7 @@ export function runWorkRoutes(work: RunWork) {
       summary: "Push the run's branch and open a pull request",
       handler: ({ params, body, caller, answer }) =>
         work
-          .prepared(params.id, caller)
+          .assertOpenable(params.id, caller)
           .then(() => answer.accepted("/v1/runs/:run_id/pull-request", () => work.open(params.id, body ?? {}, caller))),
     }),
   ]);

@@ -70,7 +70,7 @@ export function createRunWork(deps: RunWorkDeps) {
     /**
      * Call before `open`: checks that there is something to open. @throws as `push`, and 503 `codehost_not_configured`.
      */
-    async prepared(runId: string, caller: Caller): Promise<void> {
+    async assertOpenable(runId: string, caller: Caller): Promise<void> {
       const { project_id } = await pushable(runId, caller);
       repositoryOf(project_id);
       await connection.host();

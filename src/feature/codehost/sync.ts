@@ -59,7 +59,7 @@ export function defineSync(deps: SyncDeps) {
       attempts: HOST_ATTEMPTS,
       outward: true,
       exclusive: ({ run_id }) => run_id,
-      ended({ payload: { run_id }, state, error }) {
+      onEnd({ payload: { run_id }, state, error }) {
         if (!links.find(run_id)) return;
         if (state === "succeeded") links.update(run_id, { state: "done", error: null });
         else links.update(run_id, { state: "failed", error: error ?? links.find(run_id)?.error ?? null }, "failed");

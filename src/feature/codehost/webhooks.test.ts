@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import examples from "@octokit/webhooks-examples";
-import { type CodeHostFake, signed, startCodeHost } from "../../testing/code-host.ts";
+import { type CodeHostFake, signWebhook, startCodeHost } from "../../testing/code-host.ts";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Project } from "../projects/model.ts";
@@ -36,12 +36,12 @@ const send = (body: string, headers: Record<string, string>, to = server) =>
   to.request<WebhookAnswer & { code: string }>("POST", WEBHOOKS, { body, headers });
 const deliver = (event: string, payload: object, id?: string) => {
   const body = JSON.stringify(payload);
-  return send(body, signed("github", event, body, id));
+  return send(body, signWebhook("github", event, body, id));
 };
 const itemsOf = async <T>(path: string) => (await server.request<{ items: T[] }>("GET", path)).body.items;
 
 /** The delivery, once its event says that it was acted on. */
-async function settled(id: string | null): Promise<Delivery> {
+async function waitForDelivery(id: string | null): Promise<Delivery> {
   const frames = framesOf(server, "/v1/events/stream?after=0&kinds=codehost_delivery");
   await framesUntil(frames, ({ data }) => {
     const { delivery_id, state } = data["data"] as Record<string, unknown>;
@@ -49,13 +49,13 @@ async function settled(id: string | null): Promise<Delivery> {
   });
   return (await itemsOf<Delivery>("/v1/codehost/deliveries?limit=200")).find((one) => one.id === id)!;
 }
-const headOf = (id: string, wanted: (commit: unknown) => boolean) =>
+const headOf = (id: string, isWanted: (commit: unknown) => boolean) =>
   framesUntil(
     framesOf(server, "/v1/events/stream?after=0&kinds=workspace_changed"),
-    ({ data }) => data["project_id"] === id && wanted((data["data"] as Record<string, unknown>)["commit"]),
+    ({ data }) => data["project_id"] === id && isWanted((data["data"] as Record<string, unknown>)["commit"]),
   );
 const projectOf = async (id: string) => (await server.request<Project>("GET", `/v1/projects/${id}`)).body;
-async function cloned(name: string): Promise<Project> {
+async function cloneProject(name: string): Promise<Project> {
   const body = { name, repository: host.clone };
   const { id } = (await server.request<Project>("POST", "/v1/projects", { body })).body;
   await headOf(id, () => true);
@@ -64,12 +64,12 @@ async function cloned(name: string): Promise<Project> {
 
 describe("webhooks", () => {
   test("a push is answered at once, the project is fetched and its workspace changes", async () => {
-    const { id, workspace } = await cloned("pushed");
+    const { id, workspace } = await cloneProject("pushed");
     const commit = host.commit("pushed.txt", "pushed\n");
     expect(workspace.head).not.toBe(commit);
     const answer = await deliver("push", { ...example("push"), ref: "refs/heads/main", after: commit });
     expect([answer.status, answer.body.status]).toEqual([202, "accepted"]);
-    expect(await settled(answer.body.id)).toMatchObject({
+    expect(await waitForDelivery(answer.body.id)).toMatchObject({
       event: "push",
       repository: host.repository,
       state: "done",
@@ -83,7 +83,7 @@ describe("webhooks", () => {
   test("a signed delivery of 300,000 lists is refused in a sentence, and none is written down", async () => {
     const before = await itemsOf<Delivery>("/v1/codehost/deliveries?limit=200");
     const body = `{"a":[${"[],".repeat(300_000)}[]]}`;
-    expect(await send(body, signed("github", "push", body))).toMatchObject({
+    expect(await send(body, signWebhook("github", "push", body))).toMatchObject({
       status: 400,
       body: {
         code: "too_much_json",
@@ -161,7 +161,7 @@ describe("webhooks", () => {
 
 describe("A24: what is not signed by the host", () => {
   const body = JSON.stringify({ ref: "refs/heads/main" });
-  const good = () => signed("github", "push", body);
+  const good = () => signWebhook("github", "push", body);
   const without = (name: string) => Object.fromEntries(Object.entries(good()).filter(([one]) => one !== name));
 
   test("without a secret every delivery is refused", async () => {
@@ -178,9 +178,9 @@ describe("A24: what is not signed by the host", () => {
     ["no prefix", () => ({ ...good(), "X-Hub-Signature-256": good()["X-Hub-Signature-256"]!.slice(7) })],
     ["half of it", () => ({ ...good(), "X-Hub-Signature-256": good()["X-Hub-Signature-256"]!.slice(0, 39) })],
     ["letters outside ASCII", () => ({ ...good(), "X-Hub-Signature-256": `sha256=${"é".repeat(64)}` })],
-    ["of another body", () => signed("github", "push", `${body} `)],
+    ["of another body", () => signWebhook("github", "push", `${body} `)],
     ["SHA-1 alone", () => ({ ...without("X-Hub-Signature-256"), "X-Hub-Signature": "sha1=00" })],
-    ["Gitea's header on GitHub", () => signed("gitea", "push", body)],
+    ["Gitea's header on GitHub", () => signWebhook("gitea", "push", body)],
   ] as [string, () => Record<string, string>][])("a signature that is %s is 401", async (_, headers) => {
     expect(await send(body, headers())).toMatchObject({ status: 401, body: { code: "bad_signature" } });
   });
@@ -189,15 +189,15 @@ describe("A24: what is not signed by the host", () => {
     expect((await send(body, without("X-GitHub-Delivery"))).status).toBe(400);
     expect((await send(body, without("X-GitHub-Event"))).status).toBe(400);
     for (const text of ["{", "", '"\\ud800'])
-      expect((await send(text, signed("github", "push", text))).status).toBe(400);
+      expect((await send(text, signWebhook("github", "push", text))).status).toBe(400);
     expect((await send(body, { ...good(), "Content-Type": "application/x-www-form-urlencoded" })).status).toBe(415);
   });
 
   test("25 MB are refused without being read whole; 3 MB of a signed body are taken", async () => {
     const large = JSON.stringify({ ...example("push"), ref: "refs/tags/v1", pad: "x".repeat(25_000_000) });
-    expect((await send(large, signed("github", "push", large))).status).toBe(413);
+    expect((await send(large, signWebhook("github", "push", large))).status).toBe(413);
     const less = JSON.stringify({ ...example("push"), ref: "refs/tags/v1", pad: "x".repeat(3_000_000) });
-    expect((await send(less, signed("github", "push", less))).body.status).toBe("ignored");
+    expect((await send(less, signWebhook("github", "push", less))).body.status).toBe("ignored");
   });
 });
 

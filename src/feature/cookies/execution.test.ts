@@ -24,9 +24,9 @@ const cookie: Cookie = {
 };
 const as = (userId: string): Caller => ({ kind: "user", admin: false, projects: OPEN_PROJECTS, userId });
 
-async function started(env: Record<string, string>) {
+async function startRig(env: Record<string, string>) {
   const model = createHandModel();
-  const rig = await rigs.started({ pipelines: {}, models: model, env });
+  const rig = await rigs.startRig({ pipelines: {}, models: model, env });
   const { sessions, cookies } = rig.services;
   return {
     rig,
@@ -38,7 +38,7 @@ async function started(env: Record<string, string>) {
       return await model.next(id);
     },
     /** The output of a command, as the model reads it. Ends the chat. */
-    async printed(call: HandCall, command: string): Promise<string> {
+    async readOutput(call: HandCall, command: string): Promise<string> {
       call.reply([{ tool: "bash", input: { command } }]);
       const next = await model.next();
       next.reply("Done");
@@ -50,26 +50,26 @@ async function started(env: Record<string, string>) {
 describe.skipIf(!docker)("granted cookies in a container", () => {
   test("are there for their owner's work alone, until they are revoked; their values are in nothing that is kept", async () => {
     const env = { SANDBOX: "docker", AGENT_IMAGE: await testImage(docker!), IMAGE_PULL: "false" };
-    const { rig, cookies, chat, printed } = await started(env);
+    const { rig, cookies, chat, readOutput } = await startRig(env);
     const { id } = cookies.create("shop", [cookie], as("usr_a"));
     await cookies.grant(id, "worker", as("usr_a"));
 
     const mine = await chat("usr_a");
     const [path] = /\/run\/skep\/\S+?\.txt/.exec(mine.request.system) ?? [];
     expect(path).toBe("/run/skep/cookies.txt");
-    const shown = await printed(mine, `cat ${path}; cut -f7 ${path} | tail -n 1 | tr a-z A-Z`);
+    const shown = await readOutput(mine, `cat ${path}; cut -f7 ${path} | tail -n 1 | tr a-z A-Z`);
     expect(shown).toContain(VALUE.toUpperCase());
     expect(shown).toContain("#HttpOnly_example.com");
     expect(shown).not.toContain(VALUE);
 
     const others = await chat("usr_b");
     expect(others.request.system).not.toContain("cookies");
-    expect(await printed(others, "ls /run/skep 2>&1 || echo none")).toContain("none");
+    expect(await readOutput(others, "ls /run/skep 2>&1 || echo none")).toContain("none");
 
     cookies.revoke(id, "worker", as("usr_a"));
     const later = await chat("usr_a");
     expect(later.request.system).not.toContain("cookies");
-    expect(await printed(later, "ls /run/skep 2>&1 || echo none")).toContain("none");
+    expect(await readOutput(later, "ls /run/skep 2>&1 || echo none")).toContain("none");
     expect(JSON.stringify(rig.events())).not.toContain(VALUE);
     const read = rig.store.sqlite.prepare("SELECT count(*) FROM audit WHERE action = 'cookies.read'").pluck().get();
     expect(read).toBe(1);
@@ -77,12 +77,12 @@ describe.skipIf(!docker)("granted cookies in a container", () => {
 });
 
 test("a process of this machine is given no cookies, and the activity says which it works without", async () => {
-  const { rig, cookies, chat, printed } = await started({ SANDBOX: "process", ALLOW_HOST_SHELL: "true" });
+  const { rig, cookies, chat, readOutput } = await startRig({ SANDBOX: "process", ALLOW_HOST_SHELL: "true" });
   const { id } = cookies.create("shop", [cookie], as("usr_a"));
   await cookies.grant(id, "worker", as("usr_a"));
   const call = await chat("usr_a");
   expect(call.request.system).not.toContain("cookies");
-  await printed(call, "true");
+  await readOutput(call, "true");
   const said = await rig.event(({ kind }) => kind === "activity");
   expect(said).toMatchObject({
     data: { title: "Works without the cookies shop: they are given in containers only." },

@@ -43,8 +43,8 @@ type Row = typeof cookieSets.$inferSelect;
 export function createCookies({ store, clock, sealer, audit, masking, agentExists, boundsOf }: CookiesDeps) {
   const sets = store.rows(cookieSets);
   const grants = store.rows(cookieGrants);
-  const owned = (asker: Asker) => readable(asker, WHOSE.cookie_sets);
-  const find = (id: string, caller: Caller): Row => expectFound(sets.find({ id }, owned(caller)), "cookie set");
+  const limitTo = (asker: Asker) => readable(asker, WHOSE.cookie_sets);
+  const find = (id: string, caller: Caller): Row => expectFound(sets.find({ id }, limitTo(caller)), "cookie set");
   /** Condition: the set was granted to the agent. */
   const grantedTo = (agentId: string): Condition => [
     "cookie_sets.id IN (SELECT cookie_set_id FROM cookie_grants WHERE agent_id = ?)",
@@ -58,7 +58,7 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
   const record = (action: string, caller: Caller, { id, name }: Row, data: Record<string, unknown> = {}) =>
     audit({ action, ...actedBy(caller), subject: id, data: { name, ...data } });
   const list = (where: Condition, page: Page, caller: Caller): ListAnswer<CookieSet> =>
-    listById(sets.page([owned(caller), where], page), page, present);
+    listById(sets.page([limitTo(caller), where], page), page, present);
   const assertAgent = (agentId: string): void => {
     if (!agentExists(agentId)) throw notFound("agent");
   };
@@ -67,7 +67,7 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
     grants.find({ cookie_set_id, agent_id }) !== undefined;
   const setsFor = ({ agentId, userId, sessionId }: Worker) => {
     const bounds = boundsOf(sessionId);
-    const granted = sets.list([grantedTo(agentId), owned({ admin: false, userId, projects: NO_PROJECTS })], {
+    const granted = sets.list([grantedTo(agentId), limitTo({ admin: false, userId, projects: NO_PROJECTS })], {
       order: "id",
     });
     return granted.filter(({ id }) => bounds.every((other) => isGranted(id, other)));
@@ -98,9 +98,9 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
         created_at: timestamp(clock.now()),
       };
       return store.write(() => {
-        if (sets.find({ name }, owned(caller)))
+        if (sets.find({ name }, limitTo(caller)))
           throw conflict("You have a cookie set of this name. Delete it first, or choose another name.");
-        if (sets.count(owned(caller)) >= LIMITS.cookieSetsPerUser)
+        if (sets.count(limitTo(caller)) >= LIMITS.cookieSetsPerUser)
           throw invalidField("/name", `You have ${LIMITS.cookieSetsPerUser} cookie sets. Delete one first.`);
         sets.insert(row);
         record("cookies.created", caller, row, { cookies: row.cookie_count });

@@ -63,11 +63,11 @@ test("it can be installed: its manifest and its worker, which answers no request
 test("its hashed files are cached for good, and compressed for browsers that accept brotli", async () => {
   const { body } = await server.request<string>("GET", "/");
   const script = addressesIn(body).find((address) => address.endsWith(".js"))!;
-  const sent = async (encoding: string) => {
+  const fetchScript = async (encoding: string) => {
     const answer = await fetch(server.url + script, { headers: { "Accept-Encoding": encoding }, decompress: false });
     return { headers: answer.headers, bytes: (await answer.arrayBuffer()).byteLength };
   };
-  const [small, whole] = [await sent("gzip, br"), await sent("identity")];
+  const [small, whole] = [await fetchScript("gzip, br"), await fetchScript("identity")];
   expect(small.headers.get("cache-control")).toContain("immutable");
   expect([small.headers.get("content-encoding"), whole.headers.get("content-encoding")]).toEqual(["br", null]);
   expect(small.bytes).toBeLessThan(whole.bytes);

@@ -153,12 +153,12 @@ describe("the machine", () => {
   });
 
   test("an engine over SSH that is to mount folders of this machine is a warning", async () => {
-    const found = async (more: Record<string, string>) => {
+    const listFindings = async (more: Record<string, string>) => {
       const far = config({ SANDBOX: "docker", DOCKER_HOST: "ssh://builder", ...more });
       return (await checkEngine(far, engine(), false)).filter(({ check }) => check === "workspaces");
     };
-    expect(await found({})).toMatchObject([{ verdict: "warn", remedy: expect.stringContaining("detached") }]);
-    expect(await found({ SANDBOX_WORKSPACE: "detached" })).toEqual([]);
+    expect(await listFindings({})).toMatchObject([{ verdict: "warn", remedy: expect.stringContaining("detached") }]);
+    expect(await listFindings({ SANDBOX_WORKSPACE: "detached" })).toEqual([]);
   });
 
   test("without an engine it says what agents can do: wait where they worked in containers, else files, or this host", async () => {
@@ -206,15 +206,15 @@ describe("the machine", () => {
 });
 
 describe("skep doctor", () => {
-  const listed = () =>
+  const listFiles = () =>
     readdirSync(folder, { recursive: true }).map((name) => [name, statSync(join(folder, String(name))).mtimeMs]);
 
   test("says all of it, changes nothing, and ends with 1 when something failed", async () => {
     chmodSync(folder, 0o700);
     const env = { DATA: folder, SANDBOX: "process" };
-    const before = listed();
+    const before = listFiles();
     const well = await skep(["doctor", "--json"], { env });
-    expect(listed()).toEqual(before);
+    expect(listFiles()).toEqual(before);
     const report = JSON.parse(well.stdout) as Report;
     expect(report.findings.map(({ check }) => check)).toEqual(
       expect.arrayContaining(["skep", "server", "data folder", "keys", "disk", "database", "sandbox", "git"]),
@@ -241,7 +241,7 @@ describe("skep doctor", () => {
     set.run("instance", '{"models":{"default":"openai/gpt-5"}}', "2026-01-01T00:00:00.000Z", "local");
     store.close();
     // SQLite creates these two files for any reader.
-    const files = () => listed().filter(([name]) => !/-(wal|shm)$/.test(String(name)));
+    const files = () => listFiles().filter(([name]) => !/-(wal|shm)$/.test(String(name)));
     const before = files();
     const findings = async (env: Record<string, string>, ...checks: string[]) => {
       const { stdout } = await skep(["doctor", "--json"], { env: { DATA: folder, SANDBOX: "process", ...env } });

@@ -116,8 +116,8 @@ export function checkDatabase(data: string): Finding[] {
 
 /** Whether agents have worked in containers; false when the database cannot be read, which `checkDatabase` reports. */
 export function wereContainersUsed(data: string): boolean {
-  const used = (db: Database.Database) => db.prepare("SELECT 1 FROM facts WHERE name = ?").get(CONTAINERS_USED);
-  return attempt(() => readDatabase(databasePath(data), used)) !== undefined;
+  const findFact = (db: Database.Database) => db.prepare("SELECT 1 FROM facts WHERE name = ?").get(CONTAINERS_USED);
+  return attempt(() => readDatabase(databasePath(data), findFact)) !== undefined;
 }
 
 function sqliteVersion(): string {

@@ -49,13 +49,13 @@ describe("findings about work", () => {
   });
 
   test("an image that is missing is no failure when it can be made or pulled", () => {
-    const found = (image: string, parts: Partial<Parameters<typeof imageFinding>[1]>) =>
+    const judgeImage = (image: string, parts: Partial<Parameters<typeof imageFinding>[1]>) =>
       imageFinding(image, { present: false, makeable: false, pull: false, ...parts }).verdict;
-    expect(found("a:1", { present: true })).toBe("ok");
-    expect(found("skep/agent:latest", { makeable: true })).toBe("ok");
-    expect(found("a:1", { pull: true })).toBe("warn");
-    expect(found("skep/other:1", { pull: true })).toBe("fail");
-    expect(found("a:1", {})).toBe("fail");
+    expect(judgeImage("a:1", { present: true })).toBe("ok");
+    expect(judgeImage("skep/agent:latest", { makeable: true })).toBe("ok");
+    expect(judgeImage("a:1", { pull: true })).toBe("warn");
+    expect(judgeImage("skep/other:1", { pull: true })).toBe("fail");
+    expect(judgeImage("a:1", {})).toBe("fail");
   });
 });
 

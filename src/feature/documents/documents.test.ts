@@ -63,7 +63,7 @@ function form(name: string, bytes: string | Uint8Array<ArrayBuffer>, fields: Rec
   return body;
 }
 /** Hands in a document and waits until its job has ended. */
-async function ingested(body: unknown, who = a): Promise<Document> {
+async function ingest(body: unknown, who = a): Promise<Document> {
   const made = await call("POST", "/v1/ingest/document", body, who);
   expect([made.status, made.headers.get("location")]).toEqual([202, `/v1/jobs/${made.body.job_id}`]);
   expect(made.body).toMatchObject({ status: "processing", error: null });
@@ -110,7 +110,7 @@ Said twice.
 
 describe("a document", () => {
   test("handed in as text is read into sections with stable ids, found by words, and gone when it is deleted", async () => {
-    const document = await ingested({ title: "Zebras", content: HANDBOOK, media_type: "text/markdown" });
+    const document = await ingest({ title: "Zebras", content: HANDBOOK, media_type: "text/markdown" });
     expect(document).toMatchObject({
       title: "Zebras",
       source: "text",
@@ -123,7 +123,7 @@ describe("a document", () => {
       session_id: null,
     });
     expect(document.tokens).toBeGreaterThan(40);
-    const again = await ingested({ content: HANDBOOK, media_type: "text/markdown" });
+    const again = await ingest({ content: HANDBOOK, media_type: "text/markdown" });
     expect(again.title).toBe("Handbook of Zebras");
     const tocOf = async (id: string) =>
       (await call<{ items: TocEntry[] }>("GET", `/v1/documents/${id}/toc`)).body.items;
@@ -172,12 +172,12 @@ describe("a document", () => {
 
   test("of Word comes as a file or as an attachment, and its type is what its bytes say", async () => {
     const bytes = docx(["# Okapi", "The okapi is shy.", "## Food", "Leaves and fruits."]);
-    const document = await ingested(form("notes.pdf", bytes));
+    const document = await ingest(form("notes.pdf", bytes));
     expect(document).toMatchObject({ title: "Okapi", source: "notes.pdf", status: "ready", sections: 2 });
     expect(document.media_type).toEndWith("wordprocessingml.document");
     const attached = await call<Attachment>("POST", "/v1/attachments/upload", form("okapi.docx", bytes));
     expect((await call("POST", "/v1/ingest/document", { attachment_id: attached.body.id }, b)).status).toBe(404);
-    const other = await ingested({ attachment_id: attached.body.id, title: "Okapis" });
+    const other = await ingest({ attachment_id: attached.body.id, title: "Okapis" });
     expect(other).toMatchObject({ title: "Okapis", source: "okapi.docx", status: "ready" });
     const found = await search("leaves fruits okapi");
     expect(new Set(found.map(({ document_id }) => document_id))).toEqual(new Set([document.id, other.id]));
@@ -190,7 +190,7 @@ describe("a document", () => {
         html: '<!doctype html><html lang="en"><title>Tapirs</title><h1>Tapirs</h1><p>One.</p><h2 style="break-before:page">Diet</h2><p>Twigs and buds.</p>',
       },
     ]);
-    const document = await ingested(form("t.pdf", pdf!));
+    const document = await ingest(form("t.pdf", pdf!));
     expect(document).toMatchObject({ title: "Tapirs", pages: 2, sections: 2, media_type: "application/pdf" });
     const section = await call<Section>("GET", `/v1/documents/${document.id}/section?page=2`);
     expect(section.body).toMatchObject({ title: "Diet", page: 2, text: "Twigs and buds.", previous_id: "tapirs" });
@@ -204,7 +204,7 @@ describe("a document", () => {
     ]);
     const rss = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]);
     const before = rss();
-    const document = await ingested(form("bomb.pdf", bomb));
+    const document = await ingest(form("bomb.pdf", bomb));
     expect(document).toMatchObject({ status: "failed", sections: 0, error: expect.stringContaining("cannot be read") });
     expect(rss() - before).toBeLessThan(100_000);
     const job = (await call<Job>("GET", `/v1/jobs/${document.job_id}`)).body;
@@ -213,7 +213,7 @@ describe("a document", () => {
       status: 409,
       body: { code: "document_failed" },
     });
-    expect(await ingested(form("x.bin", Uint8Array.from([0, 1, 2, 255])))).toMatchObject({
+    expect(await ingest(form("x.bin", Uint8Array.from([0, 1, 2, 255])))).toMatchObject({
       error: expect.stringContaining("PDF, DOCX, HTML"),
     });
   });
@@ -241,8 +241,8 @@ describe("a document", () => {
 describe("a document's readers", () => {
   test("are visible to its user alone, those of a project to all who see it; only its user or an administrator deletes it", async () => {
     const project = await call<{ id: string }>("POST", "/v1/projects", { name: "lemurs" }, admin);
-    const own = await ingested({ content: "# Own\n\nThe secret lemur is canary-of-a." });
-    const shared = await ingested({ content: "# Ours\n\nEvery lemur is ours.", project_id: project.body.id });
+    const own = await ingest({ content: "# Own\n\nThe secret lemur is canary-of-a." });
+    const shared = await ingest({ content: "# Ours\n\nEvery lemur is ours.", project_id: project.body.id });
     const idsOf = async (who: Account, more = "") =>
       (await call<{ items: Document[] }>("GET", `/v1/documents${more}`, undefined, who)).body.items.map(({ id }) => id);
     expect(await idsOf(a, "?limit=2")).toEqual([shared.id, own.id]);

@@ -29,7 +29,7 @@ export const documents = defineFeature(
     const { store, masking, projects, agents, sessions, settings, attachments } = deps;
     const rows = createDocumentStore(store);
     const ingest = defineIngest({ ...deps, rows, pathOf: attachments.pathOf });
-    const shared = { store, keep: attachments.keep, masked: masking.text };
+    const shared = { store, keep: attachments.keep, mask: masking.text };
     const service = createDocuments({
       ...deps,
       ...shared,

@@ -83,7 +83,7 @@ export function defineIngest(deps: IngestDeps) {
       });
       return { document_id, sections, chunks, pages: document.pages ?? null };
     },
-    { parallel: PARALLEL, exclusive: ({ owner }) => owner, ended: recordEnd },
+    { parallel: PARALLEL, exclusive: ({ owner }) => owner, onEnd: recordEnd },
   );
 }
 

@@ -18,7 +18,12 @@ interface Found extends Omit<DocumentHit, "score" | "snippet"> {
 }
 
 export function createDocumentSearch({ statement }: Store): SearchDocuments {
-  function found({ expression, ranked }: WordQuery, request: DocumentSearch, asker: Asker, limit: number): Found[] {
+  function findMatches(
+    { expression, ranked }: WordQuery,
+    request: DocumentSearch,
+    asker: Asker,
+    limit: number,
+  ): Found[] {
     const { document_id = null, project_id = null } = request;
     const [where, ...values] = readable(asker, WHOSE.documents, "d") ?? ["1"];
     return statement<Found>(
@@ -37,7 +42,7 @@ export function createDocumentSearch({ statement }: Store): SearchDocuments {
     const best = new Map<string, Found>();
     for (const query of wordQueries(statement, "document_text", request.query)) {
       best.clear();
-      for (const one of found(query, request, asker, limit)) {
+      for (const one of findMatches(query, request, asker, limit)) {
         const key = `${one.document_id}\n${one.position}`;
         if (!best.has(key) && best.size < limit) best.set(key, one);
       }

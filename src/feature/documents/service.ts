@@ -43,7 +43,7 @@ interface DocumentsDeps extends Pick<Core, "store" | "clock"> {
   keep(file: Incoming, caller: Caller): Promise<KeptFile>;
   /** Removes the content of a user who is deleted. */
   dropOf(userId: string, digests: readonly string[]): void;
-  masked(text: string): string;
+  mask(text: string): string;
 }
 
 interface NewDocument {
@@ -73,7 +73,7 @@ export function createDocuments(deps: DocumentsDeps) {
   function add({ file, title, projectId, source, sessionId, hint }: NewDocument, caller: Caller): Document {
     return store.write((tx) => {
       const id = newId("document");
-      const shownTitle = deps.masked(title ?? file.name);
+      const shownTitle = deps.mask(title ?? file.name);
       const options = { key: id, subject: shownTitle, userId: caller.userId, projectId: projectId ?? undefined };
       const owner = caller.userId ?? "";
       const payload: Static<typeof IngestPayload> = { document_id: id, owner, hint: hint ?? hintOf(file.name) };

@@ -13,7 +13,7 @@ interface TranscriptsDeps {
   documents: Pick<Documents, "add" | "assertProject">;
   sessions: Pick<Sessions, "open" | "queue">;
   keep(file: Incoming, caller: Caller): Promise<KeptFile>;
-  masked(text: string): string;
+  mask(text: string): string;
   /** @throws Problem 404 when there is no such agent, 409 when it cannot work. */
   assertAgent(id: string): void;
   timeoutSeconds(): number;
@@ -51,7 +51,7 @@ export function createTranscripts(deps: TranscriptsDeps) {
             { file, title, projectId, source: "transcript", sessionId: session.id, hint: "text/plain" },
             caller,
           );
-          const prompt = promptFor({ ...input, title }, deps.masked(text), document.id, projectId !== null);
+          const prompt = promptFor({ ...input, title }, deps.mask(text), document.id, projectId !== null);
           sessions.queue(session.id, { input: prompt, timeout_seconds: deps.timeoutSeconds() });
           return { session_id: session.id, document_id: document.id, job_id: document.job_id! };
         });

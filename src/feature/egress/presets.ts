@@ -47,9 +47,9 @@ export function hostsIn(text: string): string[] {
   const entries = [...text.matchAll(ADDRESS)].flatMap(([address]) => {
     const url = URL.parse(address);
     if (!url || url.hostname === "") return [];
-    return [`${bracketed(plainHost(url.hostname))}:${url.port || (url.protocol === "https:" ? "443" : "80")}`];
+    return [`${bracket(plainHost(url.hostname))}:${url.port || (url.protocol === "https:" ? "443" : "80")}`];
   });
   return [...new Set(entries)].slice(0, MAX_HOSTS);
 }
 
-const bracketed = (host: string): string => (host.includes(":") ? `[${host}]` : host);
+const bracket = (host: string): string => (host.includes(":") ? `[${host}]` : host);

@@ -3,7 +3,7 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ended } from "../../testing/attacks/held-run.ts";
+import { waitForRunEnd } from "../../testing/attacks/held-run.ts";
 import { waitFor } from "../../testing/attacks/waiting.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
 import { startFakeCluster } from "../../testing/kubernetes/fake-cluster.ts";
@@ -27,7 +27,7 @@ const SOURCE =
   "id: work\nname: Work\ndefaults: { model: demo/scripted }\nsteps:\n  - id: work\n    agent: worker\n    input: go\n    outputs: [answer]\n";
 
 /** Checks what administrators see of the Pod, and that a tool server that needs a container says where it can run. */
-async function seen(server: TestServer, pod: string, run: string): Promise<void> {
+async function expectSeen(server: TestServer, pod: string, run: string): Promise<void> {
   const { body: shown } = await server.request<{ items: unknown[] }>("GET", "/v1/admin/containers");
   const about = { id: pod, state: "running", status: "runs", agent_id: "worker", run_id: run, memory_bytes: null };
   expect(shown.items).toMatchObject([about]);
@@ -39,11 +39,11 @@ async function seen(server: TestServer, pod: string, run: string): Promise<void>
   ]);
   const tools = { id: "files", name: "Files", transport: "stdio", image: "files:1" };
   await server.request("POST", "/v1/mcp", { body: tools });
-  const refused = async () => {
+  const isRefused = async () => {
     const { body } = await server.request<{ error: string | null }>("GET", "/v1/mcp/files");
     return /with SANDBOX=kubernetes only agents run in Pods\. .*give its address/.test(body.error ?? "");
   };
-  await waitFor(refused, "the refusal of a tool server in a container");
+  await waitFor(isRefused, "the refusal of a tool server in a container");
 }
 
 test.skipIf(lacks("container engine", docker !== undefined)).each(["its Pod is evicted", "the server is killed"])(
@@ -80,13 +80,13 @@ users: [{name: u, user: {token: ${token}}}]
         return id !== undefined && (await Bun.spawn(["docker", "exec", id, "test", "-e", "up"]).exited) === 0;
       };
       await waitFor(isUp, "the command at work");
-      await seen(server, pod, run);
+      await expectSeen(server, pod, run);
       if (how === "the server is killed") {
         await server.stop("SIGKILL");
         expect(cluster.pods.has(pod)).toBe(true);
         server = await startServer({ env, data: server.data });
       } else cluster.setStatus(pod, { phase: "Failed", reason: "Evicted", message: "The node was low on memory" });
-      expect(await ended(server, undefined, run)).toMatchObject({ status: "succeeded" });
+      expect(await waitForRunEnd(server, undefined, run)).toMatchObject({ status: "succeeded" });
       const workspace = join(server.data, "workspaces", run);
       expect(readFileSync(join(workspace, "two"), "utf8")).toBe("one\n");
       await waitFor(() => cluster.pods.size === 0, "the end of all Pods");

@@ -77,15 +77,17 @@ isRun("a budget that is used up ends the turn as budget_exceeded, in the midst o
 isRun(
   "where its model does not answer, the next one of its list does, and the calls and the step name it",
   async () => {
-    const served = (id: string) => [{ id, input_usd_per_mtok: 0, output_usd_per_mtok: 100, context_window: 200_000 }];
+    const createModels = (id: string) => [
+      { id, input_usd_per_mtok: 0, output_usd_per_mtok: 100, context_window: 200_000 },
+    ];
     const add = (id: string, more: object) =>
       metered.call("PUT", `/v1/settings/providers/${id}`, {
         base_url: metered.models.origin,
         api_key: SHARED_KEY,
         ...more,
       });
-    await add("custom-down", { kind: "anthropic", models: served("other-words") });
-    await add("custom-spare", { base_url: `${metered.models.origin}/v1`, models: served("spare") });
+    await add("custom-down", { kind: "anthropic", models: createModels("other-words") });
+    await add("custom-spare", { base_url: `${metered.models.origin}/v1`, models: createModels("spare") });
     metered.models.answerBy(({ body }) =>
       membersOf(body)["model"] === "spare"
         ? reply({ text: "I am the spare.", usage: { input: 10, output: 1_000 } })
@@ -321,7 +323,7 @@ isRun("a picture that is attached reaches the program, if its model sees; else t
   const agent = { prompt: "MODE: pictures\n.", harness: { acp: EXAMPLE, image: examples.image }, memory_mb: 512 };
   await metered.call("POST", "/v1/agents", { id: "looker", model: MODEL, ...agent });
   const file = new File([Buffer.from(PNG, "base64")], "roof.png", { type: "image/png" });
-  const said = async (): Promise<string[]> => {
+  const askLooker = async (): Promise<string[]> => {
     const form = new FormData();
     form.append("file", file);
     const { body: picture } = await metered.call<{ id: string }>("POST", "/v1/attachments/upload", form);
@@ -335,9 +337,9 @@ isRun("a picture that is attached reaches the program, if its model sees; else t
   };
   const set = (images: boolean) => metered.call("PUT", "/v1/settings/models", { model: MODEL, images });
   await set(true);
-  expect((await said()).at(-1)).toBe(`text, image image/png ${PNG.length}`);
+  expect((await askLooker()).at(-1)).toBe(`text, image image/png ${PNG.length}`);
   await set(false);
-  const blind = await said();
+  const blind = await askLooker();
   expect(blind.at(-1)).toBe("text, text");
   expect(blind.filter((text) => text.startsWith(`${MODEL} cannot see pictures: roof.png was not shown`))).toHaveLength(
     1,

@@ -46,7 +46,7 @@ interface Begun {
   session: string;
   stop(): Promise<unknown>;
   /** What the place shows once the session has ended. */
-  shown(): Promise<{ status: string; cost_usd?: number }>;
+  waitForEnd(): Promise<{ status: string; cost_usd?: number }>;
 }
 
 /** The session of the run's only step, once it has begun. */
@@ -55,7 +55,7 @@ async function ofRun({ id }: { id: string }): Promise<Begun> {
   return {
     session: frames.at(-1)!.data.session_id!,
     stop: () => must("POST", `/v1/runs/${id}/cancel`),
-    async shown() {
+    async waitForEnd() {
       await until(`run_id=${id}`, ({ kind }) => /^run_(complete|failed|cancelled)$/.test(kind));
       return must("GET", `/v1/runs/${id}`);
     },
@@ -83,7 +83,7 @@ const PLACES: Record<string, (agent: string) => Promise<Begun>> = {
     return {
       session: items[0]!.session_id,
       stop: () => must("POST", `/v1/swarm/${id}/cancel`),
-      async shown() {
+      async waitForEnd() {
         await until(`swarm_id=${id}`, ({ kind }) => kind === "swarm_complete");
         return must("GET", `/v1/swarm/${id}`);
       },
@@ -97,7 +97,7 @@ const PLACES: Record<string, (agent: string) => Promise<Begun>> = {
     return {
       session: tick.session_id,
       stop: () => must("POST", `${path}/${id}/ticks/${tick.id}/cancel`),
-      async shown() {
+      async waitForEnd() {
         const ends = (kind: string) => kind === "pulse_complete" || kind === "pulse_failed";
         await until(`session_id=${tick.session_id}`, ({ kind }) => ends(kind));
         return must("GET", `${path}/${id}/ticks/${tick.id}`);
@@ -115,7 +115,7 @@ describe.skipIf(!docker)("an agent that a program drives", () => {
     const frames = await until(`session_id=${begun.session}`, ({ kind }) => kind === "session_ended");
     const kinds = new Set(frames.map(({ data }) => data.kind));
     expect([...kinds]).toEqual(expect.arrayContaining(EVENTS));
-    const shown = await begun.shown();
+    const shown = await begun.waitForEnd();
     expect(shown.status).toBe("succeeded");
     if ("cost_usd" in shown) expect(shown.cost_usd).toBe(0.1);
     const calls = await must<{ items: { cost_usd: number }[] }>("GET", `/v1/llm-calls?session_id=${begun.session}`);
@@ -129,20 +129,20 @@ describe.skipIf(!docker)("an agent that a program drives", () => {
       await until(`session_id=${begun.session}`, ({ kind }) => kind === "tool_call_start");
       await begun.stop();
       await until(`session_id=${begun.session}`, ({ kind }) => kind === "session_ended");
-      expect((await begun.shown()).status).toBe("cancelled");
-      const left = () => docker!.containers.list([`skep.session=${begun.session}`]);
-      while ((await left()).length > 0) await Bun.sleep(20);
+      expect((await begun.waitForEnd()).status).toBe("cancelled");
+      const listLeft = () => docker!.containers.list([`skep.session=${begun.session}`]);
+      while ((await listLeft()).length > 0) await Bun.sleep(20);
     },
   );
 
   test.each(["queue", "steer"])("is told in its next turn what a person says while it works (%s)", async (mode) => {
     const asked = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
-    const held = async () => {
+    const waitForRelease = async () => {
       asked.resolve();
       await release.promise;
     };
-    examples.metered.models.answerBy(() => ({ kind: "reply", reply: { text: "Yes." }, until: held }));
+    examples.metered.models.answerBy(() => ({ kind: "reply", reply: { text: "Yes." }, until: waitForRelease }));
     const chat = await must("POST", "/v1/chat/sessions", { agent_id: "hears" });
     const path = `/v1/chat/sessions/${chat.id}`;
     await must("POST", `${path}/message`, { message: "the first thing to do" });

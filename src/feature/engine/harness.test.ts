@@ -14,9 +14,9 @@ const docker = await dockerForTests(process.env);
 
 const PIPELINE = "id: p\nname: P\nsteps:\n  - { id: one, agent: worker, input: write it, outputs: [summary] }\n";
 
-async function started(harness: string, script: string, programs?: Parameters<typeof harnessImage>[1]): Promise<Rig> {
+async function startRig(harness: string, script: string, programs?: Parameters<typeof harnessImage>[1]): Promise<Rig> {
   const image = await harnessImage(docker!, programs);
-  return rigs.started({
+  return rigs.startRig({
     pipelines: { p: PIPELINE },
     agents: { worker: `---\nharness: ${harness}\nimage: ${image}\nmodel: demo/scripted\n---\nYou work.` },
     script,
@@ -25,7 +25,7 @@ async function started(harness: string, script: string, programs?: Parameters<ty
 }
 
 test.skipIf(!docker)("opencode writes a file and completes", async () => {
-  const rig = await started(
+  const rig = await startRig(
     "opencode",
     `steps:
   one:
@@ -35,13 +35,13 @@ test.skipIf(!docker)("opencode writes a file and completes", async () => {
 `,
   );
   const run = rig.create("p");
-  const view = await rig.ended(run.id);
+  const view = await rig.waitForEnd(run.id);
   expect(view.status).toBe("succeeded");
   expect(await Bun.file(`${rig.workspaceOf(run.id)}/made.txt`).text()).toBe("by opencode");
 });
 
 test.skipIf(!docker)("codex runs a command and completes", async () => {
-  const rig = await started(
+  const rig = await startRig(
     "codex",
     `steps:
   one:
@@ -51,7 +51,7 @@ test.skipIf(!docker)("codex runs a command and completes", async () => {
 `,
   );
   const run = rig.create("p");
-  const view = await rig.ended(run.id);
+  const view = await rig.waitForEnd(run.id);
   expect(view.status).toBe("succeeded");
   expect(await Bun.file(`${rig.workspaceOf(run.id)}/made.txt`).text()).toBe("by codex\n");
 });
@@ -63,9 +63,9 @@ test.skipIf(!docker)("gemini writes a file and completes", async () => {
       tool_calls: [{ tool: write_file, input: { file_path: /workspace/made.txt, content: "by gemini" } }]
     - tool_calls: [{ tool: complete, input: { outputs: { summary: written }, summary: done } }]
 `;
-  const rig = await started("gemini", script, ["gemini"]);
+  const rig = await startRig("gemini", script, ["gemini"]);
   const run = rig.create("p");
-  const view = await rig.ended(run.id);
+  const view = await rig.waitForEnd(run.id);
   expect(view.status).toBe("succeeded");
   expect(await Bun.file(`${rig.workspaceOf(run.id)}/made.txt`).text()).toBe("by gemini");
 });

@@ -102,8 +102,8 @@ describe.skipIf(lacks("second Docker engine", isPossible))("a server with severa
     expect(done.toSorted()).toEqual([...ids, pinned].toSorted());
     expect(await doctor()).toContain("doomed: Docker at unix://");
     expect((await hostsNow()).map(({ state }) => state)).toEqual(["ready", "away", "ready"]);
-    const made = (id: string) => readFileSync(join(data, "workspaces", id, "made"), "utf8");
-    expect(ids.map(made)).toEqual(ids.map(() => "once\nend\nover\n"));
+    const readMade = (id: string) => readFileSync(join(data, "workspaces", id, "made"), "utf8");
+    expect(ids.map(readMade)).toEqual(ids.map(() => "once\nend\nover\n"));
     const used = await far.docker.volumes.list(["skep.copy"]);
     expect(used.length).toBeGreaterThan(0);
     await server.stop();

@@ -38,7 +38,7 @@ const answerWith =
     if (said.includes("heliotrope")) return reply({ text: lacks.needle ? "Weather." : "heliotrope", usage });
     return reply({ text: "ready", usage });
   };
-const tried = async (...args: string[]) => {
+const tryModel = async (...args: string[]) => {
   const { code, stdout, stderr } = await skep(["models", "try", "custom-lab/m1", "--url", server.url, ...args]);
   expect(stderr).toBe("");
   return { code, stdout };
@@ -46,7 +46,7 @@ const tried = async (...args: string[]) => {
 
 test("a trial says in plain words what a model can, and is kept", async () => {
   models.answerBy(answerWith());
-  const { code, stdout } = await tried("--needle");
+  const { code, stdout } = await tryModel("--needle");
   expect(code).toBe(0);
   for (const said of [
     /^answers +yes$/m,
@@ -70,7 +70,7 @@ test("what a model cannot is said with what it answered, and a model that calls 
   await server.request("PUT", "/v1/settings/models", {
     body: { model: "custom-lab/m1", input_usd_per_mtok: 10, output_usd_per_mtok: 10 },
   });
-  const { code, stdout } = await tried();
+  const { code, stdout } = await tryModel();
   expect(code).toBe(1);
   expect(stdout).toMatch(/^calls tools +no\. It said: I would report 7\.$/m);
   expect(stdout).toMatch(/^sees pictures +no\. It said: Blue\.$/m);
@@ -81,7 +81,7 @@ test("what a model cannot is said with what it answered, and a model that calls 
 test("a provider that refuses is asked once, and a name that is none is refused", async () => {
   const before = models.requests.length;
   models.answerBy(() => ({ kind: "status", status: 401, body: { error: { message: "no" } } }));
-  const { code, stdout } = await tried();
+  const { code, stdout } = await tryModel();
   expect([code, models.requests.length - before]).toEqual([1, 1]);
   expect(stdout).toMatch(/^answers +no\. .*key/m);
   expect((await server.request("POST", "/v1/settings/models/try", { body: { model: "nobody/x" } })).status).toBe(422);
@@ -95,7 +95,7 @@ test("a trial shows what it finds out, is joined by the next one, and can be can
     ...answer(request),
     ...(JSON.stringify(request.body).includes("heliotrope") && isLong(request) ? { until: () => gate.promise } : {}),
   }));
-  const { stdout } = await tried("--needle", "--detach");
+  const { stdout } = await tryModel("--needle", "--detach");
   const id = stdout.split("\n")[0]!;
   interface Job {
     state: string;

@@ -40,7 +40,7 @@ const SHORT_FILLERS_MOST = 400;
 
 const textOf = (fillers: number): string =>
   `${NEEDLE}\n\n${FILLER.repeat(fillers)}\n\nWhich word were you told to remember? Answer with it alone.`;
-const said = (tokens: number): string => tokens.toLocaleString("en-US");
+const formatTokens = (tokens: number): string => tokens.toLocaleString("en-US");
 
 /** @param ask makes a call. @param judge says whether the reply contains the word. */
 export async function tryNeedle(
@@ -59,7 +59,7 @@ export async function tryNeedle(
   const each = countedFor(first, short) ?? FILLER_TOKENS;
   const fillers = Math.ceil((filled * AIMED - BARE_TOKENS) / each);
   const reply = await ask({
-    about: `Does it find a word at the far end of ${said(Math.floor(filled * FILLED))} tokens? That takes long.`,
+    about: `Does it find a word at the far end of ${formatTokens(Math.floor(filled * FILLED))} tokens? That takes long.`,
     text: textOf(fillers),
     isLong: true,
     replyTokens,
@@ -80,5 +80,5 @@ function readText({ usage, usage_estimated }: ModelReply, window: number): strin
   const isCounted = !usage_estimated && usage.input_tokens >= window / 2;
   if (!isCounted) return "The server does not count what it reads, so how far its window was filled is not known.";
   const percent = Math.floor((100 * usage.input_tokens) / window);
-  return `It read ${said(usage.input_tokens)} tokens, ${percent} % of the window.`;
+  return `It read ${formatTokens(usage.input_tokens)} tokens, ${percent} % of the window.`;
 }

@@ -51,7 +51,7 @@ const DETAIL_CHARACTERS = 2_000;
 export const REMEDY =
   "take `services` out of the project's environment (`skep projects environment NAME --set FILE`), or let agents work in containers of one Docker engine (SANDBOX=docker)";
 
-export const unsupported = (why: string) =>
+export const createUnsupportedProblem = (why: string) =>
   conflict(
     `The services of the project's environment cannot run here: ${why}. To work without them, ${REMEDY}.`,
     "services_unsupported",
@@ -106,7 +106,7 @@ export function createGroups({ store, clock, log, masking, services, failureIn }
     group.watched.add(id);
     while (!signal.aborted)
       try {
-        return startAgain(group, id, await services.ended(name, id, signal));
+        return startAgain(group, id, await services.waitForEnd(name, id, signal));
       } catch (err) {
         if (signal.aborted) return;
         log.debug({ err, service: name }, "a service is not watched: the container engine does not answer");
@@ -147,7 +147,7 @@ export function createGroups({ store, clock, log, masking, services, failureIn }
         const failure = failureIn(error);
         // Another request with a changed environment has replaced this group: try again with the new one.
         if (group.stop.signal.aborted && !failure && !isProblem(error) && groups.has(plan.place)) continue;
-        throw failure ? failed(failure.service, detailOf(masking, failure)) : asUnsupported(error);
+        throw failure ? createFailureProblem(failure.service, detailOf(masking, failure)) : asUnsupported(error);
       }
     }
   }
@@ -167,7 +167,7 @@ export function createGroups({ store, clock, log, masking, services, failureIn }
     async close(): Promise<void> {
       await Promise.all([...groups.keys()].map(drop));
       // Also waits until the services of runs that have just ended are removed.
-      await turns.settled();
+      await turns.waitForAll();
     },
   };
 }
@@ -186,7 +186,7 @@ function createTurns() {
         if (turns.get(place) === turn) turns.delete(place);
       }
     },
-    settled: () => Promise.allSettled(turns.values()),
+    waitForAll: () => Promise.allSettled(turns.values()),
   };
 }
 
@@ -234,6 +234,7 @@ function report(
   store.write(({ emit }) => emit(serviceChanged, { ...refs, data: { service, state, detail: detail || null } }));
 }
 
-const failed = (service: string, detail: string) => unavailable("service_failed", `The service ${service} ${detail}`);
+const createFailureProblem = (service: string, detail: string) =>
+  unavailable("service_failed", `The service ${service} ${detail}`);
 const asUnsupported = (error: unknown): unknown =>
-  isProblem(error) && error.code === "services_unsupported" ? unsupported(error.detail) : error;
+  isProblem(error) && error.code === "services_unsupported" ? createUnsupportedProblem(error.detail) : error;

@@ -8,7 +8,7 @@ import { MINUTE_MS } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
 import type { SandboxServices } from "../../engine/sandbox.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
-import { createGroups, type Groups, type GroupsDeps, unsupported } from "./groups.ts";
+import { createGroups, createUnsupportedProblem, type Groups, type GroupsDeps } from "./groups.ts";
 import { type EnvironmentServices, START_SECONDS } from "./model.ts";
 
 interface EnvironmentServicesDeps extends Omit<GroupsDeps, "services"> {
@@ -47,7 +47,7 @@ export function createEnvironmentServices(deps: EnvironmentServicesDeps) {
   /** @throws Problem 409 `services_unsupported`. */
   function assertHere(sandbox: SandboxFacts): Groups {
     const lack = lackOf(sandbox);
-    if (lack !== undefined || !groups) throw unsupported(lack ?? deps.why);
+    if (lack !== undefined || !groups) throw createUnsupportedProblem(lack ?? deps.why);
     return groups;
   }
   return {

@@ -57,7 +57,7 @@ describe.skipIf(!docker)("services of a project's environment", () => {
   const statesIn = (events: readonly Shown[]) =>
     events.filter(({ kind }) => kind === "service_changed").map(({ data }) => `${data.service} ${data.state}`);
   const containersOf = (run: string) => docker!.containers.list([`skep.services=${run}`]);
-  const gone = async (run: string) => {
+  const waitForRemoval = async (run: string) => {
     while ((await containersOf(run)).length + (await docker!.networks.list([`skep.services=${run}`])).length > 0)
       await Bun.sleep(50);
   };
@@ -129,7 +129,7 @@ describe.skipIf(!docker)("services of a project's environment", () => {
     expect(order.indexOf("healthy")).toBeLessThan(order.indexOf("tool_call_start"));
     const seen = events.find(({ kind, data }) => kind === "tool_call_end" && data.output?.includes("2"));
     expect(seen?.data.output).toContain("1\n2\n");
-    await gone(run.id);
+    await waitForRemoval(run.id);
   });
 
   test("one that does not become healthy fails the step in plain words, with what it wrote last", async () => {
@@ -147,7 +147,7 @@ describe.skipIf(!docker)("services of a project's environment", () => {
     expect(said).toContain("The service db did not become healthy in 1 s: `false` ended with exit code 1.");
     expect(said).toContain("the disk is missing");
     expect(new Set(statesIn(events))).toEqual(new Set(["db starting", "db failed"]));
-    await gone(run.id);
+    await waitForRemoval(run.id);
   });
 
   test("one that ends while the run works is started anew, and the run's page has how it ended", async () => {
@@ -162,7 +162,7 @@ describe.skipIf(!docker)("services of a project's environment", () => {
     // The step may reach the new service, and end the run, before the service counts as healthy.
     expect(statesIn(events).slice(0, 4)).toEqual(["db starting", "db healthy", "db ended", "db starting"]);
     expect(events.find(({ data }) => data.state === "ended")?.data.detail).toStartWith("ended with exit code 137");
-    await gone(run.id);
+    await waitForRemoval(run.id);
   });
 
   test("a killed server takes up those of its runs, removes those of runs that have ended, and cancelling removes them", async () => {
@@ -175,12 +175,12 @@ describe.skipIf(!docker)("services of a project's environment", () => {
     await docker!.containers.create({ Image: image, Cmd: ["true"], Labels: labels });
     await server.stop("SIGKILL");
     server = await startServer({ env, data: server.data });
-    await gone("run_ended");
+    await waitForRemoval("run_ended");
     for (const run of [kept, cancelled]) await shownUntil(run.id, nth(2));
     expect((await containersOf(kept.id)).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
     for (const run of [kept, cancelled]) {
       await call("POST", `/v1/runs/${run.id}/cancel`);
-      await gone(run.id);
+      await waitForRemoval(run.id);
     }
   });
 
@@ -191,7 +191,7 @@ describe.skipIf(!docker)("services of a project's environment", () => {
     await accept({ image, setup, services: { db: db() }, check });
     const made = await skep(["projects", "setup", "web", "--data", server.data]);
     expect([made.code, made.stdout]).toEqual([0, expect.stringContaining("` passes")]);
-    await gone(`check-${project.id}`);
+    await waitForRemoval(`check-${project.id}`);
     const before = await layer();
     await accept({ image, setup, services: { db: { ...db(), command: ["sh", "-c", "exit 3"] } }, check });
     const failed = await skep(["projects", "setup", "web", "--data", server.data]);

@@ -344,7 +344,7 @@ describe.skipIf(!docker)("the environment of a project", () => {
 
   describe("whose image is made of a Dockerfile", () => {
     const setUp = (...args: string[]) => skep(["projects", "setup", "web", ...args, "--data", server.data]);
-    const found = () => call<ProjectSetup>("GET", `/v1/projects/${project.id}/setup`);
+    const loadSetup = () => call<ProjectSetup>("GET", `/v1/projects/${project.id}/setup`);
     const layers = async () =>
       (await docker!.images.list()).filter(({ labels }) => labels["skep.layer"]?.startsWith(project.id));
     /** A sandbox that is being removed still uses its image; the image is then removed by the next call. */
@@ -400,7 +400,7 @@ RUN echo root >/made-by-set-up; wget -q -O - http://denied.example/; true
       expect((await put({ hash: proposal!.hash })).status).toBe(200);
       const made = await setUp();
       expect([made.code, made.stdout]).toEqual([0, expect.stringContaining("does not allow: denied.example:80")]);
-      expect(await found()).toMatchObject({ state: "ready", check: { passed: true, log: "one" } });
+      expect(await loadSetup()).toMatchObject({ state: "ready", check: { passed: true, log: "one" } });
       expect(await outputOfRun()).toBe("said hello world\nroot\n");
       // First a change on somebody else's branch, then one on the project's own: neither changes the accepted
       // environment.
@@ -417,11 +417,11 @@ RUN echo root >/made-by-set-up; wget -q -O - http://denied.example/; true
       });
       // Built again from the accepted files, although the branch has other files by now.
       expect((await setUp("--again")).code).toBe(0);
-      expect((await found()).check).toMatchObject({ passed: true, log: "one" });
+      expect((await loadSetup()).check).toMatchObject({ passed: true, log: "one" });
       expect(await outputOfRun()).toBe("said hello world\nroot\n");
       expect((await put({ hash: (await environment()).proposal!.hash })).status).toBe(200);
       expect((await setUp()).code).toBe(0);
-      expect((await found()).check).toMatchObject({ log: "two" });
+      expect((await loadSetup()).check).toMatchObject({ log: "two" });
       expect(await outputOfRun()).toBe("said hello world\nother\n");
       await clear();
     });
@@ -439,14 +439,14 @@ RUN echo root >/made-by-set-up; wget -q -O - http://denied.example/; true
       commit({ "box/Dockerfile": `FROM ${image}\nRUN true\nRUN sleep 100000\n` });
       await fetchProject();
       expect((await put({ definition: { build: { dockerfile: "box/Dockerfile" } } })).status).toBe(200);
-      const jobDetail = async () => (await found()).job?.detail ?? "";
+      const jobDetail = async () => (await loadSetup()).job?.detail ?? "";
       while (!(await jobDetail()).startsWith("step 2 of 2")) await Bun.sleep(50);
       const first = await another(undefined);
       await server.stop("SIGKILL");
       server = await startServer({ env, data: server.data });
       await another(first);
       while (!(await jobDetail()).includes("step 2 of 2, line 3: RUN sleep 100000")) await Bun.sleep(50);
-      const { job } = await found();
+      const { job } = await loadSetup();
       await call("POST", `/v1/jobs/${job!.id}/cancel`);
       expect((await jobEnd(job!.id)).state).toBe("cancelled");
       expect(await docker!.containers.list([`skep.setting-up=${project.id}`])).toEqual([]);

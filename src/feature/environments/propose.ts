@@ -66,10 +66,10 @@ export function proposeEnvironment(textOf: TextOf, readOwn: ReadOwn): Proposal |
   const { image: _, ...rest } = otherwise;
   const definition = build === undefined ? otherwise : { ...rest, build };
   const notes = used.flatMap((part) => part.notes).map((note) => visibleText(note).slice(0, NOTE_CHARACTERS));
-  const checked = (one: Environment) => (Value.Check(Environment, one) ? one : {});
+  const keepIfValid = (one: Environment) => (Value.Check(Environment, one) ? one : {});
   return {
-    definition: checked(definition),
-    otherwise: checked(otherwise),
+    definition: keepIfValid(definition),
+    otherwise: keepIfValid(otherwise),
     files,
     notes: notes.slice(0, MAX_NOTES),
   };
@@ -111,10 +111,10 @@ const IGNORED = new Set([
 function devcontainerPart(textOf: TextOf): Part | undefined {
   const path = DEVCONTAINERS.find((file) => textOf(file) !== undefined);
   if (path === undefined) return dockerfilePart(textOf);
-  const failed = (why: string): Part => ({ files: [path], definition: {}, notes: [`${path}: ${why}`] });
+  const createFailedPart = (why: string): Part => ({ files: [path], definition: {}, notes: [`${path}: ${why}`] });
   const read = attempt(() => readJsonWithComments(textOf(path) ?? ""));
-  if (read === undefined) return failed("it is not JSON.");
-  if (!isObject(read)) return failed("it is not an object.");
+  if (read === undefined) return createFailedPart("it is not JSON.");
+  if (!isObject(read)) return createFailedPart("it is not an object.");
   const notes: string[] = [];
   const definition: Environment = {};
   for (const [key, value] of Object.entries(read)) {
@@ -142,8 +142,8 @@ function dockerfilePart(textOf: TextOf): Part | undefined {
 function buildIn(value: unknown, folder: string): Record<string, unknown> {
   if (!isObject(value)) return { build: value };
   const { dockerfile, context = ".", cacheFrom: _, ...others } = value;
-  const placed = (path: unknown) => (typeof path === "string" ? posix.join(folder, path) : path);
-  return { build: { ...others, dockerfile: placed(dockerfile), context: placed(context) } };
+  const joinFolder = (path: unknown) => (typeof path === "string" ? posix.join(folder, path) : path);
+  return { build: { ...others, dockerfile: joinFolder(dockerfile), context: joinFolder(context) } };
 }
 
 /** Converts members of `devcontainer.json` to members of an environment. */

@@ -73,14 +73,14 @@ function toolOf(textOf: TextOf, manifest: Record<string, unknown>): Tool {
     return {
       files: bun,
       package: `bun@${versionOf("bun") ?? "1"}`,
-      install: frozen("bun install", bun, "--frozen-lockfile"),
+      install: addLockFlag("bun install", bun, "--frozen-lockfile"),
       test: "bun run test",
     };
   const every = "npm test --workspaces --if-present";
   return { files: npm, install: npm.length > 0 ? "npm ci" : "npm install", test: "npm test", testAll: every };
 }
 
-const frozen = (command: string, locks: readonly string[], flag: string): string =>
+const addLockFlag = (command: string, locks: readonly string[], flag: string): string =>
   locks.length > 0 ? `${command} ${flag}` : command;
 
 function pnpm(textOf: TextOf, version: string | undefined): Tool {
@@ -92,7 +92,7 @@ function pnpm(textOf: TextOf, version: string | undefined): Tool {
   return {
     files,
     package: `pnpm@${version ?? major}`,
-    install: frozen("pnpm install", files, "--frozen-lockfile"),
+    install: addLockFlag("pnpm install", files, "--frozen-lockfile"),
     test: "pnpm test",
     testAll: "pnpm --recursive --if-present run test",
   };
@@ -106,7 +106,7 @@ function yarn(textOf: TextOf, version: string | undefined): Tool {
     return {
       files,
       package: `yarn@${version ?? "1"}`,
-      install: frozen("yarn install", files, "--frozen-lockfile"),
+      install: addLockFlag("yarn install", files, "--frozen-lockfile"),
       test: "yarn test",
       hosts: ["registry.yarnpkg.com"],
     };
@@ -114,7 +114,7 @@ function yarn(textOf: TextOf, version: string | undefined): Tool {
     files: [...files, ...present(textOf, [".yarnrc.yml"])],
     package: `@yarnpkg/cli-dist@${version ?? "4"}`,
     // Yarn reads neither the usual proxy variables nor npm's configuration.
-    install: `${YARN_WAY} ${frozen("yarn install", files, "--immutable")}`,
+    install: `${YARN_WAY} ${addLockFlag("yarn install", files, "--immutable")}`,
     test: "yarn test",
     // Files in the home are lost with the sandbox; packages beside the work stay.
     env: { YARN_ENABLE_GLOBAL_CACHE: "false" },

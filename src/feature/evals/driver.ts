@@ -52,7 +52,7 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
     return { kind: "user", admin: false, userId: user_id, projects: access };
   }
 
-  const ended = (status: AttemptRow["status"], reason: string) => ({ status, reason, finished_at: now() });
+  const buildEnd = (status: AttemptRow["status"], reason: string) => ({ status, reason, finished_at: now() });
   /** Stores the change, and applies it to the given row. */
   function change(attempt: AttemptRow, fields: Partial<AttemptRow>): void {
     attempts.rows.update(fields, { id: attempt.id });
@@ -71,7 +71,7 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
       attempt,
       run
         ? { ...outcomeOf(run, steps, byReward(attempt)), ...figuresOf(run.id, steps), finished_at: now() }
-        : ended("error", "Its run was removed."),
+        : buildEnd("error", "Its run was removed."),
     );
     return true;
   }
@@ -82,7 +82,7 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
     const budget = budgetFor(row, task, all);
     if (budget === "wait") return false;
     if (budget === "none") {
-      change(attempt, ended("skipped", `The eval's $${row.budget_usd} are used up.`));
+      change(attempt, buildEnd("skipped", `The eval's $${row.budget_usd} are used up.`));
       return true;
     }
     const model = row.replayed ? replayModel : attempt.model;
@@ -102,7 +102,7 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
     } catch (error) {
       if (!isProblem(error)) throw error;
       if (LATER.has(error.status)) return false;
-      change(attempt, ended("error", wordsOf(error)));
+      change(attempt, buildEnd("error", wordsOf(error)));
     }
     return true;
   }
@@ -111,7 +111,8 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
   function startSome(row: EvalRow, all: AttemptRow[]): boolean {
     const caller = callerOf(row);
     const queued = all.filter(({ status }) => status === "queued");
-    if (!caller) for (const attempt of queued) change(attempt, ended("cancelled", "Its user may not work any more."));
+    if (!caller)
+      for (const attempt of queued) change(attempt, buildEnd("cancelled", "Its user may not work any more."));
     let places = row.parallel - all.filter(({ status }) => status === "running").length;
     let some = !caller && queued.length > 0;
     for (const attempt of caller ? queued : []) {
@@ -156,7 +157,7 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
       store.write((tx) => {
         for (const attempt of attempts.of(row.id).filter(isOpen)) {
           const run = attempt.run_id === null ? undefined : runs.rows.run(attempt.run_id);
-          if (!run) change(attempt, ended("cancelled", "The eval was cancelled."));
+          if (!run) change(attempt, buildEnd("cancelled", "The eval was cancelled."));
           else if (!isRunEnd(run.status)) runs.cancel(run.id, caller);
           if (run) collect(attempt);
         }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { passAllK, passAtK } from "./estimators.ts";
 
 /** Counts all ways to choose k of n attempts, of which the first c passed. */
-function counted(n: number, c: number, k: number): { some: number; all: number } {
+function countWays(n: number, c: number, k: number): { some: number; all: number } {
   let [ways, some, all] = [0, 0, 0];
   for (let chosen = 0; chosen < 2 ** n; chosen++) {
     const picks = Array.from({ length: n }, (_, at) => at).filter((at) => chosen & (1 << at));
@@ -21,7 +21,7 @@ test("pass@k and pass^k are what counting every choice of k attempts gives", () 
     .chain((n) => fc.tuple(fc.constant(n), fc.integer({ min: 0, max: n }), fc.integer({ min: 1, max: n })));
   fc.assert(
     fc.property(cases, ([n, c, k]) => {
-      const { some, all } = counted(n, c, k);
+      const { some, all } = countWays(n, c, k);
       expect(passAtK(n, c, k)).toBeCloseTo(some, 10);
       expect(passAllK(n, c, k)).toBeCloseTo(all, 10);
     }),

@@ -54,7 +54,7 @@ const create = async (body: object) => {
 const get = async (id: string) => (await server.request<EvalDetail>("GET", `/v1/evals/${id}`)).body;
 const attemptsOf = async (id: string) =>
   (await server.request<{ items: EvalAttempt[] }>("GET", `/v1/evals/${id}/attempts?limit=200`)).body.items;
-const ended = async (id: string): Promise<EvalDetail> => {
+const waitForEnd = async (id: string): Promise<EvalDetail> => {
   await skep("evals", "show", id, "--follow", "--json");
   return get(id);
 };
@@ -114,7 +114,7 @@ test("the ten shipped tasks hold: their solutions pass, and doing nothing does n
 test("an oracle names tasks whose solution fails and tests that pass without one", async () => {
   const wrong = { ...task("wrong"), solution: [file("solve.sh", "printf 41 > answer.txt")] };
   const empty = { ...task("empty"), tests: [file("test.sh", "true")] };
-  const found = await ended(await create({ tasks: [task("right"), wrong, empty], oracle: true }));
+  const found = await waitForEnd(await create({ tasks: [task("right"), wrong, empty], oracle: true }));
   expect(found.problems.map(({ task: name, message }) => [name, message.split(".")[0]])).toEqual([
     ["wrong", "The reference solution does not pass"],
     ["empty", "The tests pass when nothing was done: they do not test the task"],
@@ -130,12 +130,12 @@ test("by a reward: what the tests write decides, and what is no reward is an err
     writeFileSync(join(at(name), "tests/test.sh"), tests);
     writeFileSync(join(at(name), "solution/solve.sh"), "printf 42 > answer.txt");
   };
-  const graded = (one: string, zero: string) =>
+  const buildGrader = (one: string, zero: string) =>
     `seq 40000\nif test "$(cat answer.txt)" = 42; then ${one}; else ${zero}; fi`;
   const reward = "$VERIFIER_LOGS/reward.txt";
-  write("sound", graded(`echo 1 > ${reward}`, `echo 0 > ${reward}`));
-  write("odd", graded(`echo nan > ${reward}`, `ln -s /etc/hostname ${reward}`));
-  write("silent", graded("exit 0", `echo '{"reward": 0.5}' > $VERIFIER_LOGS/reward.json`));
+  write("sound", buildGrader(`echo 1 > ${reward}`, `echo 0 > ${reward}`));
+  write("odd", buildGrader(`echo nan > ${reward}`, `ln -s /etc/hostname ${reward}`));
+  write("silent", buildGrader("exit 0", `echo '{"reward": 0.5}' > $VERIFIER_LOGS/reward.json`));
   const { code, stdout } = await skep("eval", join(folder.path, "rewarded"), "--oracle", "--json");
   const { problems, scores } = JSON.parse(stdout) as EvalDetail;
   expect(code).toBe(1);
@@ -167,7 +167,7 @@ test("two agents are told apart; what their models answered is replayed without 
   models.answerBy(work);
   const tasks = [task("one"), task("two")];
   const id = await create({ tasks, agents: ["good", "poor"], models: ["custom-lab/m1"], attempts: 2 });
-  const asked = await ended(id);
+  const asked = await waitForEnd(id);
   expect(asked.scores.map((one) => [one.agent_id, one.passed, one.ended, one.pass_all_k, one.pass_at_k])).toEqual([
     ["good", 4, 4, 1, 1],
     ["poor", 0, 4, 0, 0],
@@ -188,7 +188,7 @@ test("two agents are told apart; what their models answered is replayed without 
 
   const recording = (await server.request<EvalRecording>("GET", `/v1/evals/${id}/recording`)).body;
   const before = calls().length;
-  const again = await ended(await create({ tasks, replay: recording, attempts: 2 }));
+  const again = await waitForEnd(await create({ tasks, replay: recording, attempts: 2 }));
   expect(calls().length).toBe(before);
   expect(again.replayed).toBe(true);
   expect(again.scores.map(({ agent_id, model, passed, cost_usd }) => [agent_id, model, passed, cost_usd])).toEqual([
@@ -219,11 +219,11 @@ test("two harnesses: the same recorded replies drive Skep's own loop and a progr
   expect((await server.request("POST", "/v1/agents", { body })).status).toBe(201);
   models.answerBy(work);
   const tasks = [task("one")];
-  const first = await ended(await create({ tasks, agents: ["driven"], harnesses: ["builtin"] }));
+  const first = await waitForEnd(await create({ tasks, agents: ["driven"], harnesses: ["builtin"] }));
   expect(first.scores.map(({ harness, passed }) => [harness, passed])).toEqual([["builtin", 1]]);
   const replay = (await server.request<EvalRecording>("GET", `/v1/evals/${first.id}/recording`)).body;
   const before = calls().length;
-  const both = await ended(await create({ tasks, agents: ["driven"], harnesses: ["builtin", "acp"], replay }));
+  const both = await waitForEnd(await create({ tasks, agents: ["driven"], harnesses: ["builtin", "acp"], replay }));
   expect(calls().length).toBe(before);
   expect((await attemptsOf(both.id)).map(({ harness, status, reason }) => [harness, status, reason])).toEqual([
     ["builtin", "passed", null],
@@ -245,7 +245,7 @@ test("two harnesses: the same recorded replies drive Skep's own loop and a progr
   ]);
   expect(driven).not.toContain("write");
   // Without a harness in the request, the agent's file decides.
-  const own = await ended(await create({ tasks, agents: ["driven"], replay }));
+  const own = await waitForEnd(await create({ tasks, agents: ["driven"], replay }));
   expect(own.scores.map(({ harness, passed }) => [harness, passed])).toEqual([["acp", 1]]);
   const wrong = { name: "wrong", tasks, agents: ["good"], harnesses: ["acp"] };
   const { status, body: problem } = await server.request("POST", "/v1/evals", { body: wrong });
@@ -267,7 +267,7 @@ test("goes on after kill -9: every attempt is made once", async () => {
   models.answerBy(work);
   held.resolve();
   server = await startServer({ data: server.data, env: ENV });
-  const found = await ended(id);
+  const found = await waitForEnd(id);
   expect([found.status, found.passed, found.total]).toEqual(["done", 3, 3]);
   expect(new Set((await attemptsOf(id)).map(({ run_id }) => run_id)).size).toBe(3);
   const runs = await server.request<{ items: unknown[] }>("GET", "/v1/runs?pipeline_id=eval&status=queued,running");
@@ -294,7 +294,7 @@ test("is cancelled with its runs, and deleted only then", async () => {
 test("its budget holds: attempts that do not fit are skipped, and no call passes it", async () => {
   models.answerBy(work);
   const tasks = ["a", "b", "c", "d", "e"].map((name) => ({ ...task(name), budget_usd: 1 }));
-  const found = await ended(
+  const found = await waitForEnd(
     await create({ tasks, agents: ["good"], models: ["custom-lab/m1"], parallel: 2, budget_usd: 0.025 }),
   );
   expect(found.cost_usd).toBeLessThanOrEqual(0.025);
@@ -307,7 +307,7 @@ test("its budget holds: attempts that do not fit are skipped, and no call passes
 
 test("an attempt that a provider fails says nothing of the agent", async () => {
   models.answerBy(() => ({ kind: "status", status: 401, body: { error: { message: "no such key" } } }));
-  const found = await ended(await create({ tasks: [task("a")], agents: ["good"], models: ["custom-lab/m1"] }));
+  const found = await waitForEnd(await create({ tasks: [task("a")], agents: ["good"], models: ["custom-lab/m1"] }));
   expect([found.passed, found.failed, found.errors]).toEqual([0, 0, 1]);
   expect((await attemptsOf(found.id))[0]?.reason).toContain("key");
 });

@@ -71,7 +71,7 @@ export const createTaskOfRun =
   };
 
 const file = (path: string, text: string): TaskFile => ({ path, content: Buffer.from(text).toString("base64") });
-const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
+const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** A script that restores the run's own tests, whatever the agent did to them, and then runs the project's check. */
 function testScript(paths: readonly string[], base: string, check: string): string {
@@ -80,7 +80,7 @@ function testScript(paths: readonly string[], base: string, check: string): stri
       ? []
       : [
           "# The tests as the run left them, whatever the agent made of them.",
-          ...paths.map((path) => `git checkout -q ${base} -- ${quoted(path)} 2>/dev/null || rm -f ${quoted(path)}`),
+          ...paths.map((path) => `git checkout -q ${base} -- ${quote(path)} 2>/dev/null || rm -f ${quote(path)}`),
           'patch -p1 < "$TASK_FILES/tests.patch" || exit 1',
         ];
   return ["#!/bin/sh", ...restore, check, ""].join("\n");

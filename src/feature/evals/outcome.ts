@@ -26,7 +26,7 @@ export function outcomeOf(run: EndedRun, steps: readonly EndedStep[], byReward =
   const last = (id: string) => steps.findLast(({ step_id }) => step_id === id);
   const [work, check] = [last(WORK_STEP), last(CHECK_STEP)];
   if (run.status === "cancelled") return because("cancelled", "The run was cancelled.");
-  if (byReward && check && isTested(check)) return rewarded(check, work);
+  if (byReward && check && isTested(check)) return judgeReward(check, work);
   if (check?.status === "succeeded") return { status: "passed", reason: null };
   const wrong = work?.error ?? null;
   const refused = [work, check].find((step) => step?.error && NOT_BEGUN.has(step.error.code));
@@ -54,7 +54,7 @@ const isTested = ({ status, error, outputs }: EndedStep): boolean =>
 const KILLED = 128;
 
 /** The outcome by reward: 1 passes. An invalid reward is an error, which says nothing about the agent. */
-function rewarded(check: EndedStep, work: EndedStep | undefined): Outcome {
+function judgeReward(check: EndedStep, work: EndedStep | undefined): Outcome {
   const code = Number(check.outputs["exit_code"]);
   if (code > KILLED)
     return because("error", `Its tests were killed (exit code ${code}), so their reward counts for nothing.`);

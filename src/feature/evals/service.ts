@@ -61,11 +61,11 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
   const rows = store.rows(evals);
   const tasks = store.rows(evalTasks);
   const find = (id: string, caller: Caller): EvalRow => expectReadable(caller, WHOSE.evals, rows.find({ id }), "eval");
-  const shown = (row: EvalRow): Eval => ({ ...row, ...attempts.totals([row.id]).get(row.id)! });
+  const present = (row: EvalRow): Eval => ({ ...row, ...attempts.totals([row.id]).get(row.id)! });
   const detail = (row: EvalRow): EvalDetail => {
     const all = attempts.of(row.id);
     return {
-      ...shown(row),
+      ...present(row),
       scores: scoresOf(row, all),
       problems: row.mode === "oracle" ? problemsOf(all) : [],
     };
@@ -144,8 +144,8 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
     compare(id: string, other: string, caller: Caller): EvalComparison {
       const [after, before] = [find(id, caller), find(other, caller)];
       return comparisonOf(
-        { shown: shown(before), attempts: attempts.of(before.id) },
-        { shown: shown(after), attempts: attempts.of(after.id) },
+        { shown: present(before), attempts: attempts.of(before.id) },
+        { shown: present(after), attempts: attempts.of(after.id) },
       );
     },
     recording: (id: string, caller: Caller): EvalRecording =>

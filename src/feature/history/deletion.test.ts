@@ -157,18 +157,18 @@ describe("a deletion", () => {
 
   test("of transcripts by age leaves the run with its result, without what agents said", async () => {
     const id = await runOf();
-    const said = () => {
+    const countMessages = () => {
       const db = new Database(join(server.data, "skep.db"), { readonly: true });
       const ofRun = "session_id IN (SELECT id FROM sessions WHERE run_id = ?)";
       const count = db.prepare<[string], number>(`SELECT count(*) FROM messages WHERE ${ofRun}`).pluck().get(id);
       db.close();
       return count;
     };
-    expect(said()).toBeGreaterThan(0);
+    expect(countMessages()).toBeGreaterThan(0);
     await call("PUT", "/v1/settings", { retention: { runs_gb: null, chats_gb: null, transcripts_days: 30 } });
     const ended = "UPDATE sessions SET ended_at = '2020-01-01T00:00:00.000Z' WHERE run_id = ?";
     await restart((db) => db.prepare(ended).run(id));
-    await waitFor(() => said() === 0, "the transcript to go");
+    await waitFor(() => countMessages() === 0, "the transcript to go");
     expect(await call<Run>("GET", `/v1/runs/${id}`)).toMatchObject({ status: "succeeded" });
   });
 });
@@ -190,14 +190,17 @@ describe.skipIf(!docker)("containers", () => {
     const [own] = await docker!.containers.list([`skep.session=${chat}`]);
     const instance = own!.labels["skep.instance"]!;
     const run = await runOf();
-    const made = (label: string, id: string) =>
+    const createContainer = (label: string, id: string) =>
       docker!.containers.create({
         Image: image,
         Cmd: ["sh", "-c", "sleep 600"],
         HostConfig: { NetworkMode: "none" },
         Labels: { "skep.instance": instance, [label]: id },
       });
-    const [left, foreign] = [await made("skep.run", run), await made("skep.run", "run_of_somebody_else")];
+    const [left, foreign] = [
+      await createContainer("skep.run", run),
+      await createContainer("skep.run", "run_of_somebody_else"),
+    ];
     const there = async () => (await docker!.containers.list([`skep.instance=${instance}`])).map(({ id }) => id);
     try {
       expect(await jobEnded(await erase("sessions", chat))).toMatchObject({ state: "succeeded" });

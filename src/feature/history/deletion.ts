@@ -80,8 +80,8 @@ export function defineDeletion(deps: DeletionDeps) {
     const { id } = work.deletion;
     for (;;) {
       // Sessions come first, because a run's row says which sessions belong to it.
-      const batch = rows.left(id, ["session"], BATCH);
-      const found = batch.length > 0 ? batch : rows.left(id, ["run"], BATCH);
+      const batch = rows.listRemaining(id, ["session"], BATCH);
+      const found = batch.length > 0 ? batch : rows.listRemaining(id, ["run"], BATCH);
       if (found.length === 0) return;
       await removeBatch(work, found);
       const { run, session } = rows.counts(id);
@@ -114,7 +114,7 @@ export function defineDeletion(deps: DeletionDeps) {
 
   async function each(work: Work, kind: "content" | "clone", act: (id: string) => Promise<void>): Promise<void> {
     for (;;) {
-      const batch = rows.left(work.deletion.id, [kind], BATCH);
+      const batch = rows.listRemaining(work.deletion.id, [kind], BATCH);
       if (batch.length === 0) return;
       for (const { id } of batch) {
         work.signal.throwIfAborted();
@@ -182,7 +182,7 @@ export function defineDeletion(deps: DeletionDeps) {
     attempts: DELETION_ATTEMPTS,
     mayCancel: ({ deletion_id }) => find(deletion_id)?.begun_at === null,
     /** Forgets a deletion that never began. The row of one that began stays, and the next start continues it. */
-    ended({ payload: { deletion_id }, state }: EndedJob<{ deletion_id: string }>) {
+    onEnd({ payload: { deletion_id }, state }: EndedJob<{ deletion_id: string }>) {
       if (state !== "succeeded") table.remove({ id: deletion_id, begun_at: null });
     },
   });

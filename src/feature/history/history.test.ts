@@ -73,7 +73,7 @@ const jobEnded = async (job: Job): Promise<Job> => {
   await event("kinds=job_progress", isOver);
   return (await call<Job>("GET", `/v1/jobs/${job.id}`)).body;
 };
-const deleted = async (kind: string, id: string): Promise<Job> => {
+const deleteHistory = async (kind: string, id: string): Promise<Job> => {
   const { status, body } = await call<Job>("DELETE", `/v1/history/${kind}/${id}`);
   expect([status, body]).toMatchObject([202, { kind: "delete_history" }]);
   return jobEnded(body);
@@ -157,7 +157,7 @@ describe("a deleted secret is in no byte", () => {
     const preview = (await call<HistoryPreview>("GET", `/v1/history/runs/${run.id}`)).body;
     expect(preview).toMatchObject({ runs: 1, sessions: 1, messages: expect.any(Number), active: 0 });
 
-    const job = await deleted("runs", run.id);
+    const job = await deleteHistory("runs", run.id);
     expect(job).toMatchObject({ state: "succeeded", result: { runs: 1, sessions: 1, wal_emptied: true } });
     expect(places(CANARY, WRITTEN)).toEqual([]);
     expect(await inBackup(CANARY, WRITTEN)).toEqual([false, false]);
@@ -181,7 +181,7 @@ describe("a deleted secret is in no byte", () => {
       await event(`session_id=${chat.id}`, ({ kind }) => kind === "turn_ended");
       expect(places(CANARY).some((path) => path.startsWith("uploads/"))).toBe(true);
       expect(places(WRITTEN)).toContain(`workspaces/${chat.id}/noted.txt`);
-      if (way === "history") await deleted("sessions", chat.id);
+      if (way === "history") await deleteHistory("sessions", chat.id);
       else {
         expect((await call("DELETE", `/v1/chat/sessions/${chat.id}?purge=true`)).status).toBe(204);
         expect((await call("GET", `/v1/chat/sessions/${chat.id}`)).status).toBe(404);
@@ -196,7 +196,7 @@ describe("a deleted secret is in no byte", () => {
     await runOf("work", "ending");
     await call("POST", `/v1/projects/${id}/tasks`, { title: `Use ${CANARY}`, description: CANARY });
     expect((await call<HistoryPreview>("GET", `/v1/history/projects/${id}`)).body).toMatchObject({ runs: 1, tasks: 1 });
-    expect(await deleted("projects", id)).toMatchObject({ state: "succeeded", result: { runs: 1 } });
+    expect(await deleteHistory("projects", id)).toMatchObject({ state: "succeeded", result: { runs: 1 } });
     expect(places(CANARY, WRITTEN)).toEqual([]);
     expect((await call("GET", `/v1/projects/${id}`)).status).toBe(404);
     expect(existsSync(join(server.data, "projects", id))).toBe(false);
@@ -218,7 +218,7 @@ describe("a deletion", () => {
     expect((await call("GET", `/v1/runs/${run.id}`)).body).toMatchObject({ status: "running" });
     await call("POST", `/v1/runs/${run.id}/cancel`);
     await event(`run_id=${run.id}`, ({ kind }) => kind === "run_cancelled");
-    expect(await deleted("runs", run.id)).toMatchObject({ state: "succeeded" });
+    expect(await deleteHistory("runs", run.id)).toMatchObject({ state: "succeeded" });
   });
 
   test("goes on after kill -9 until nothing is left", async () => {
@@ -233,7 +233,7 @@ describe("a deletion", () => {
     for (const job of jobs) expect(await jobEnded(job)).toMatchObject({ state: "succeeded" });
     for (const id of ids) expect((await call("GET", `/v1/runs/${id}`)).status).toBe(404);
     expect((await call("GET", `/v1/runs/${kept}`)).status).toBe(200);
-    await deleted("runs", kept);
+    await deleteHistory("runs", kept);
     expect(places(CANARY, WRITTEN)).toEqual([]);
   });
 
@@ -324,8 +324,8 @@ test("a user's everything: what they ran, said and uploaded, and the account; us
     expect([last.status, last.body]).toMatchObject([409, { code: "last_administrator" }]);
     const job = await accounts.request<Job>("DELETE", `/v1/history/users/${ben.id}`, { token });
     expect(job.status).toBe(202);
-    const done = ({ data }: { data: Seen }) => data.data?.["id"] === ben.id;
-    await framesUntil(framesOf<Seen>(accounts, "/v1/events/stream?after=0&kinds=history_deleted", token), done);
+    const isDeleted = ({ data }: { data: Seen }) => data.data?.["id"] === ben.id;
+    await framesUntil(framesOf<Seen>(accounts, "/v1/events/stream?after=0&kinds=history_deleted", token), isDeleted);
     expect((await accounts.request("GET", `/v1/users/${ben.id}`, { token })).status).toBe(404);
     expect((await accounts.request("GET", `/v1/users/${cy.id}`, { token })).status).toBe(200);
     const audit = await accounts.request<{ items: object[] }>("GET", "/v1/admin/audit?action=user.deleted", { token });

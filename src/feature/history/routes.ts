@@ -54,7 +54,7 @@ export function historyRoutes(history: History, retention: RetentionService) {
       }),
       answer: listOf(Kept),
       summary: "List the runs and chats that are kept regardless of the retention settings",
-      handler: ({ query, caller }) => history.kept(pageOf(query), caller, query.id),
+      handler: ({ query, caller }) => history.listKept(pageOf(query), caller, query.id),
     }),
     operation("keepHistory", "PUT /v1/kept-history/:id", {
       access: "user",

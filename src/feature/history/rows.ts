@@ -123,7 +123,7 @@ export function createHistoryRows(store: Store) {
       }
       return true;
     },
-    left: (deletion: string, kinds: readonly Item["kind"][], most: number): Item[] =>
+    listRemaining: (deletion: string, kinds: readonly Item["kind"][], most: number): Item[] =>
       statement<Item>(
         `SELECT kind, id, project_id FROM deletion_items
          WHERE deletion_id = @deletion AND done = 0 AND kind IN (SELECT value FROM json_each(@kinds)) LIMIT @most`,
@@ -153,13 +153,13 @@ export function createHistoryRows(store: Store) {
      * Removes texts to which nothing refers any more. Call inside a transaction. @returns whether there may be more.
      */
     removeUnused(): boolean {
-      const unused = (table: string, column: string, of: string) =>
+      const removeFrom = (table: string, column: string, of: string) =>
         statement(
           `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE NOT EXISTS
              (SELECT 1 FROM ${of} WHERE ${of}.${column} = ${table}.id) LIMIT ${LIMITS.pruneRows})`,
         ).run().changes === LIMITS.pruneRows;
-      const prompts = unused("prompts", "prompt_id", "executions");
-      return unused("run_definitions", "definition_id", "runs") || prompts;
+      const prompts = removeFrom("prompts", "prompt_id", "executions");
+      return removeFrom("run_definitions", "definition_id", "runs") || prompts;
     },
   };
 }

@@ -164,7 +164,7 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
       noteKept(id, caller, false);
     },
     /** @param one limits the answer to this run or chat. */
-    kept(page: Page, caller: Caller, one?: string): ListAnswer<Kept> {
+    listKept(page: Page, caller: Caller, one?: string): ListAnswer<Kept> {
       const [ofRuns, ...runValues] = readable(caller, WHOSE.runs) ?? ["1"];
       const [ofSessions, ...sessionValues] = readable(caller, WHOSE_SESSIONS.chat, "sessions") ?? ["1"];
       const found = statement<Kept>(

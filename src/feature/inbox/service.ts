@@ -10,7 +10,7 @@ import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import { inSeenProject } from "../../core/ownership.ts";
-import { quoted } from "../../core/quoted.ts";
+import { quoteLines } from "../../core/quoted.ts";
 import type { Execution } from "../../engine/execution.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -127,7 +127,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
           if (room < 0 && lines.length > 0) break;
           if (row.outside) markOutside(execution, OUTSIDE_SOURCES.message);
           lines.push(
-            `From ${row.from_agent}, ${row.created_at}${row.outside ? ", who had read outside text" : ""}:\n${quoted(row.text, LIMITS.quotedCharacters)}`,
+            `From ${row.from_agent}, ${row.created_at}${row.outside ? ", who had read outside text" : ""}:\n${quoteLines(row.text, LIMITS.quotedCharacters)}`,
           );
           statement("UPDATE agent_messages SET read_at = ?, read_execution_id = ? WHERE id = ?").run([
             timestamp(clock.now()),

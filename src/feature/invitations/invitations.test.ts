@@ -48,7 +48,7 @@ const withToken = (who: Account, path: string, token: string) =>
   server.request<Body>("POST", path, { token: who.token, body: { token }, headers: elsewhere() });
 const accept = (who: Account, token: string) => withToken(who, "/v1/invitations/accept", token);
 const read = (who: Account, token: string) => withToken(who, "/v1/invitations/read", token);
-const said = ({ status, body }: { status: number; body: Body }) => [status, body.code, body.detail];
+const toSummary = ({ status, body }: { status: number; body: Body }) => [status, body.code, body.detail];
 const statesOf = async (projectId: string) =>
   (await by(ann, "GET", `/v1/projects/${projectId}/invitations`)).body.items.map(({ state, uses }) => [state, uses]);
 function inDatabase<T>(use: (db: Database.Database) => T): T {
@@ -78,7 +78,7 @@ test("who has the token sees what it is to, joins once, and nobody after them; i
   // Accepting again gives the same answer and does not use up the invitation.
   expect((await accept(ben, token)).body).toMatchObject({ role: "viewer", joined: false });
   const used = [409, "invitation_over", "This invitation has been used. Ask who invited you for another."];
-  expect([said(await accept(cat, token)), said(await read(cat, token))]).toEqual([used, used]);
+  expect([toSummary(await accept(cat, token)), toSummary(await read(cat, token))]).toEqual([used, used]);
   expect(await statesOf(id)).toEqual([["used", 1]]);
   const kept = ["skep.db", "skep.db-wal"].map((file) => readFileSync(join(server.data, file), "latin1")).join("");
   expect([kept.includes(made.body.id), kept.includes(token.slice(5))]).toEqual([true, false]);
@@ -117,7 +117,7 @@ test("expired, revoked, and of somebody who may not invite any more, it is over,
   await by(admin, "POST", `/v1/projects/${id}/members`, { user: admin.id, role: "owner" });
   await by(admin, "PUT", `/v1/projects/${id}/members/${ann.id}`, { role: "contributor" });
   for (const { body } of [demoted!, lost!])
-    expect(said(await accept(cat, body.token))).toEqual([
+    expect(toSummary(await accept(cat, body.token))).toEqual([
       409,
       "invitation_over",
       "Who made this invitation may not invite to the project any more. Ask an owner of it.",
@@ -129,7 +129,7 @@ test("nobody gives more than they have: by role, by a project that is open to al
   const id = await project();
   await by(ann, "POST", `/v1/projects/${id}/members`, { user: ben.id, role: "maintainer" });
   expect((await invite(ben, id, { role: "maintainer" })).status).toBe(201);
-  expect(said(await invite(ben, id, { role: "owner" }))).toEqual([
+  expect(toSummary(await invite(ben, id, { role: "owner" }))).toEqual([
     403,
     "project_role",
     "You are a maintainer of the project, and cannot invite as owner. Ask an owner of it.",
@@ -140,7 +140,7 @@ test("nobody gives more than they have: by role, by a project that is open to al
   // The project is open to everybody now, so everybody is a maintainer. Still, none of them may invite others for the
   // time after.
   expect((await by(cat, "GET", `/v1/projects/${id}`)).body["role"]).toBe("maintainer");
-  expect(said(await invite(cat, id))).toEqual([
+  expect(toSummary(await invite(cat, id))).toEqual([
     403,
     "project_role",
     "Only members of the project invite others to it, and you are none. Ask an owner to add you.",
@@ -187,10 +187,10 @@ test("who guesses is locked out, over a restart too, and for a right token as we
   const eve = await makeUser(server, admin, "eve@example.test");
   const { token } = (await invite(ann, await project())).body;
   for (let at = 0; at < 10; at++) expect((await accept(eve, `skin_guess-${at}`)).status).toBe(404);
-  expect(said(await accept(eve, token))[1]).toBe("account_locked");
+  expect(toSummary(await accept(eve, token))[1]).toBe("account_locked");
   await server.stop("SIGKILL");
   server = await startServer({ env: ENV, data: server.data });
-  expect(said(await accept(eve, token))[1]).toBe("account_locked");
+  expect(toSummary(await accept(eve, token))[1]).toBe("account_locked");
   // Other accounts are not locked out, and an invitation from before the kill still works.
   expect((await accept(cat, token)).body.joined).toBe(true);
 });

@@ -23,7 +23,7 @@ import { createRights } from "./rights.ts";
 interface InvitationsDeps extends Pick<Core, "store" | "clock" | "audit" | "access"> {
   putMember: Members["put"];
   /** @throws Problem 429 after too many failed tries of that account. */
-  beginTry(userId: string): { failed(): void; released(): void };
+  beginTry(userId: string): { fail(): void; release(): void };
 }
 
 export type Invitations = ReturnType<typeof createInvitations>;
@@ -84,10 +84,10 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
     const row = rows.find({ hash: hashOf(token) });
     const name = row && projectName(row.project_id);
     if (!row || name === undefined) {
-      attempt.failed();
+      attempt.fail();
       throw notFound("invitation", "Look whether the link is whole, or ask for another.");
     }
-    attempt.released();
+    attempt.release();
     return { row, name, userId };
   }
   const hasRole = ({ project_id, role }: Row, userId: string): boolean => {

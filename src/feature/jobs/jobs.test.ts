@@ -104,23 +104,23 @@ const until = (fits: (data: Record<string, unknown>) => boolean): Promise<Record
     };
     changed();
   });
-const ended = (id: string) =>
+const waitForEnd = (id: string) =>
   until((data) => data["job_id"] === id && data["state"] !== "running" && data["state"] !== "queued");
 const running = (id: string) => until(() => started.has(id));
 const get = (id: string) => jobs.get(id, LOCAL_ADMIN);
 const untilAborted: Work = (_, { signal }) =>
   new Promise((_, fail) => signal.addEventListener("abort", () => fail(new Error("stopped"))));
 /** Makes jobs that end when the test releases them, by payload. */
-function held() {
+function createHeldWork() {
   const gates = new Map<string, () => void>();
   const order: string[] = [];
-  const gated: Work = ({ say }, { signal }) =>
+  const waitForRelease: Work = ({ say }, { signal }) =>
     new Promise((resolve, fail) => {
       signal.addEventListener("abort", () => fail(new Error("stopped")));
       order.push(say);
       gates.set(say, () => resolve(undefined));
     });
-  return { order, work: gated, letGo: (say: string) => gates.get(say)!() };
+  return { order, work: waitForRelease, letGo: (say: string) => gates.get(say)!() };
 }
 
 describe("a job", () => {
@@ -133,7 +133,7 @@ describe("a job", () => {
       return { url: `https://u:${value}@example.test/` };
     };
     const [fails, done] = [start("fails"), start("succeeds")];
-    for (const { id } of [fails, done]) await ended(id);
+    for (const { id } of [fails, done]) await waitForEnd(id);
     expect(get(fails.id).error?.message).toBe("fatal: could not read [secret:DEPLOY]");
     expect(get(done.id).result).toEqual({ url: "https://u:[secret:DEPLOY]@example.test/" });
     expect(get(done.id).detail).toBe("using [secret:DEPLOY]");
@@ -153,7 +153,7 @@ describe("a job", () => {
       return made;
     });
     expect(job).toMatchObject({ state: "queued", percent: null, result: null, subject: "work", attempt: 1 });
-    await ended(job.id);
+    await waitForEnd(job.id);
     expect(order).toEqual(["written", "work"]);
     expect(get(job.id)).toMatchObject({ state: "succeeded", percent: 100, result: { found: 3 }, error: null });
   });
@@ -170,7 +170,7 @@ describe("a job", () => {
         throw new Error("undone");
       }),
     ).toThrow("undone");
-    await ended(start("other").id);
+    await waitForEnd(start("other").id);
     expect(jobs.list({ limit: 10, after: null }, LOCAL_ADMIN).items).toHaveLength(1);
     expect(ran).toBe(true);
   });
@@ -178,8 +178,8 @@ describe("a job", () => {
   test("fails with a problem's code and words; an unexpected error's text stays out", async () => {
     work = ({ say }) => Promise.reject(say === "known" ? badRequest("It is broken.", "broken") : new Error("hunter2"));
     const [known, unknown] = [start("known"), start("unknown")];
-    await ended(known.id);
-    await ended(unknown.id);
+    await waitForEnd(known.id);
+    await waitForEnd(unknown.id);
     expect(get(known.id).error).toEqual({ code: "broken", message: "It is broken." });
     expect(get(unknown.id)).toMatchObject({ state: "failed", error: { code: "internal" } });
     expect(JSON.stringify([get(unknown.id), events])).not.toContain("hunter2");
@@ -198,7 +198,7 @@ describe("a job", () => {
     expect(get(job.id)).toMatchObject({ percent: 50, detail: "part 1000" });
     expect(events.length).toBeLessThan(10);
     gate.resolve();
-    await ended(job.id);
+    await waitForEnd(job.id);
     expect(get(job.id)).toMatchObject({ detail: "part 1000", progress: { at: 1_000 } });
   });
 
@@ -208,7 +208,7 @@ describe("a job", () => {
     await running(job.id);
     expect(jobs.cancel(waiting.id, LOCAL_ADMIN).state).toBe("cancelled");
     jobs.cancel(job.id, LOCAL_ADMIN);
-    await ended(job.id);
+    await waitForEnd(job.id);
     expect(get(job.id)).toMatchObject({ state: "cancelled", detail: "It was cancelled.", error: null });
     expect(() => jobs.cancel(job.id, LOCAL_ADMIN)).toThrow("cancelled already");
     expect(store.sqlite.prepare("SELECT actor FROM audit WHERE action = 'job.cancelled'").pluck().all()).toEqual([
@@ -221,19 +221,19 @@ describe("a job", () => {
     const ends: unknown[] = [];
     await stop();
     open({
-      ended: ({ state, payload, result }) => {
+      onEnd: ({ state, payload, result }) => {
         ends.push({ inTransaction: store.sqlite.inTransaction, state, payload, result });
       },
     });
     work = async () => ({ made: 1 });
-    await ended(start("done").id);
+    await waitForEnd(start("done").id);
     expect(ends).toEqual([{ inTransaction: true, state: "succeeded", payload: { say: "done" }, result: { made: 1 } }]);
   });
 
   test("is visible to its user and administrators alone, passes to an heir, and to nobody when there is none", async () => {
     const user = (userId: string) => ({ kind: "user", admin: false, projects: OPEN_PROJECTS, userId }) as const;
     const job = start("it", { userId: "usr_1" });
-    await ended(job.id);
+    await waitForEnd(job.id);
     expect(jobs.get(job.id, user("usr_1")).id).toBe(job.id);
     for (const act of [jobs.get, jobs.cancel]) expect(() => act(job.id, user("usr_2"))).toThrow("There is no such job");
     jobs.handOver("usr_1", "usr_2");
@@ -268,7 +268,7 @@ describe("after the process ended under it, a job", () => {
       return undefined;
     };
     crash();
-    await ended(job.id);
+    await waitForEnd(job.id);
     expect(attempts).toEqual([["again", 2]]);
   });
 
@@ -304,7 +304,7 @@ describe("after the process ended under it, a job", () => {
     await stop();
     work = async (_, { attempt }) => ({ attempt });
     open();
-    await ended(job.id);
+    await waitForEnd(job.id);
     expect(get(job.id).result).toEqual({ attempt: 1 });
   });
 });
@@ -313,7 +313,7 @@ describe("a kind of jobs", () => {
   test("runs as many at once as it says, the higher priority first, then in order", async () => {
     await stop();
     open({ parallel: 2 });
-    const gate = held();
+    const gate = createHeldWork();
     work = gate.work;
     const all = [start("a"), start("b"), start("c"), start("urgent", { priority: 1 }), start("d")];
     await until(() => gate.order.length === 2);
@@ -325,13 +325,13 @@ describe("a kind of jobs", () => {
       await until(() => gate.order.includes(say));
       gate.letGo(say);
     }
-    for (const { id } of all) await ended(id);
+    for (const { id } of all) await waitForEnd(id);
   });
 
   test("runs those that exclude each other one after another, and others meanwhile", async () => {
     await stop();
     open({ parallel: 3, exclusive: ({ say }) => say[0]! });
-    const gate = held();
+    const gate = createHeldWork();
     work = gate.work;
     const [, , last] = [start("a1"), start("a2"), start("b1")];
     await running(last!.id);
@@ -341,11 +341,11 @@ describe("a kind of jobs", () => {
     expect(gate.order[2]).toBe("a2");
     gate.letGo("a2");
     gate.letGo("b1");
-    await ended(last!.id);
+    await waitForEnd(last!.id);
   });
 
   test("joins a request with the same key until that job has ended", async () => {
-    const gate = held();
+    const gate = createHeldWork();
     work = gate.work;
     const late = Date.now() + 60_000;
     const first = start("a", { key: "k", runAt: late });
@@ -355,7 +355,7 @@ describe("a kind of jobs", () => {
     expect(start("a", { key: "k" }).id).toBe(first.id);
     expect(start("a", { key: "other" }).id).not.toBe(first.id);
     gate.letGo("a");
-    await ended(first.id);
+    await waitForEnd(first.id);
     expect(start("b", { key: "k" }).id).not.toBe(first.id);
   });
 
@@ -368,8 +368,8 @@ describe("a kind of jobs", () => {
     };
     const [now, late] = [start("now"), start("late", { runAt: at })];
     expect(get(late.id).state).toBe("queued");
-    await ended(now.id);
-    await ended(late.id);
+    await waitForEnd(now.id);
+    await waitForEnd(late.id);
     expect(began).toEqual(["now", "late"]);
     expect(get(late.id).result!["began"]).toBeGreaterThanOrEqual(at);
   });
@@ -383,12 +383,12 @@ describe("a kind of jobs", () => {
       throw say === "wrong" ? badRequest("no") : unavailable("registry_down", "The registry does not answer.");
     };
     const wrong = start("wrong");
-    await ended(wrong.id);
+    await waitForEnd(wrong.id);
     expect(tries).toBe(1);
     const down = start("down");
     await until((data) => data["job_id"] === down.id && data["detail"] === "The registry does not answer.");
     expect(get(down.id)).toMatchObject({ state: "queued", attempt: 2, due_at: expect.any(String) });
-    await ended(down.id);
+    await waitForEnd(down.id);
     expect(get(down.id)).toMatchObject({ state: "failed", error: { code: "registry_down" } });
     expect(tries).toBe(3);
   });

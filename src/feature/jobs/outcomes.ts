@@ -68,7 +68,7 @@ export function createOutcomes({ store, rows, clock, log, masker, definitionOf, 
         error_message: error?.message ?? null,
       });
       const { id, payload, user_id: userId, project_id: projectId } = row;
-      definitionOf(row.kind)?.ended?.({ id, payload, state: how.state, result, error, userId, projectId });
+      definitionOf(row.kind)?.onEnd?.({ id, payload, state: how.state, result, error, userId, projectId });
     });
   }
 

@@ -145,7 +145,7 @@ export function createRunner(deps: RunnerDeps) {
     start(): void {
       state = "running";
       const failed = store.write(() =>
-        failuresOf(rows.unfinished(), (row) =>
+        failuresOf(rows.listUnfinished(), (row) =>
           store.write(() => {
             if (row.state === "running") putBack(row, row.interruptions + 1);
             else if (!definitions.has(row.kind)) end(row, { state: "failed", error: INTERRUPTED });

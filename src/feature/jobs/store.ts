@@ -30,7 +30,7 @@ export function createJobStore({ rows: rowsOf, statement }: Store, clock: Clock)
      * a next page.
      */
     page: (page: Page, caller: Caller): JobRow[] => rows.page([ownUnlessAdmin(caller, WHOSE.jobs)], page),
-    unfinished: (): JobRow[] => rows.list([{ finished_at: null }], { order: "id" }),
+    listUnfinished: (): JobRow[] => rows.list([{ finished_at: null }], { order: "id" }),
     /** The newest of a project's jobs of that kind. */
     latestOf: (project_id: string, kind: string): JobRow | undefined =>
       rows.list([{ project_id, kind }], { order: "id DESC", limit: 1 })[0],

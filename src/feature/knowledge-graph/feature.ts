@@ -62,14 +62,14 @@ export const knowledgeGraph = defineFeature(
       const known = hasIndex(id) ? createGraphStore(places.placeOf(id).store).manifest() : undefined;
       return known && `${known.commit || "files"}.${known.generation}`;
     };
-    const indexed = (asker: Asker) =>
+    const listIndexed = (asker: Asker) =>
       projects.list({}, newest, asker).items.flatMap(({ id }) => (hasIndex(id) ? [id] : []));
     const service = createKnowledgeGraph({
       client,
       fresh: createFreshAnswers(client),
       jobs,
       project: projects.find,
-      indexed,
+      listIndexed,
       versionOf,
       scipOf,
       ...places,
@@ -104,7 +104,7 @@ export const knowledgeGraph = defineFeature(
       ),
       jobs: [jobs.definition],
       checks: () => [
-        findUnread(indexed(LOCAL_ADMIN), (id) => createGraphStore(places.placeOf(id).store).manifest()?.unread),
+        findUnread(listIndexed(LOCAL_ADMIN), (id) => createGraphStore(places.placeOf(id).store).manifest()?.unread),
       ],
       stop: unsubscribe,
       // Called after the job runner has ended the index jobs.

@@ -77,7 +77,7 @@ export function createIndexJobs({ store, jobs, graphOf, scipOf, nameOf }: IndexJ
     again.delete(project_id);
     if (force !== undefined && state !== "cancelled") enqueue(project_id, { force, cause: "workspace" });
   }
-  const index = defineJob("index", Payload, run, { parallel: PARALLEL, ended: recordEnd });
+  const index = defineJob("index", Payload, run, { parallel: PARALLEL, onEnd: recordEnd });
 
   const enqueue = (projectId: string, { force, cause, userId }: IndexRequest, runAt?: number): Job =>
     jobs.enqueue(

@@ -18,7 +18,7 @@ beforeAll(async () => {
   trees.push(shop);
   server = await startServer({ env: ENV });
   project = await projectOf("shop", shop.root);
-  await indexed(project);
+  await waitForIndex(project);
 });
 afterAll(async () => {
   await server.remove();
@@ -47,7 +47,7 @@ async function until(id: string, fits: (event: Received) => boolean, after = 0):
   return frames.map(({ data }) => data).filter(isIts);
 }
 
-const indexed = (id: string, after = 0) => until(id, ({ kind }) => kind === "index_complete", after);
+const waitForIndex = (id: string, after = 0) => until(id, ({ kind }) => kind === "index_complete", after);
 const at = (path: string, id = project) => `/v1/projects/${id}/knowledge-graph${path}`;
 const get = <T>(path: string, id = project) => server.request<T>("GET", at(path, id));
 const post = <T>(path: string, body: unknown, id = project) => server.request<T>("POST", at(path, id), { body });
@@ -60,7 +60,7 @@ test("a SCIP index that is sent makes calls exact, in a job that says what it br
   const tree = createSourceTree(SHOP);
   trees.push(tree);
   const id = await projectOf("exact", tree.root);
-  await indexed(id);
+  await waitForIndex(id);
   const symbol = "t npm shop 1 tax.ts/withTax().";
   const line = (SHOP["src/cart.ts"] ?? "").split("\n")[11] ?? "";
   const start = line.indexOf("withTax");
@@ -74,23 +74,23 @@ test("a SCIP index that is sent makes calls exact, in a job that says what it br
     form.set("file", new File([content], "index.scip"));
     return server.request<IndexJob>("POST", at("/scip", id), { body: form });
   };
-  const ended = async ({ body }: { body: IndexJob }) => {
+  const waitForEnd = async ({ body }: { body: IndexJob }) => {
     await until(id, ({ kind, data }) => kind === "index_complete" && data.job_id === body.id);
     return (await get<IndexJob>(`/index/${body.id}`, id)).body;
   };
   const sent = await send(scipOf(sample));
   expect(sent.status).toBe(202);
-  const { state, report } = await ended(sent);
+  const { state, report } = await waitForEnd(sent);
   expect([state, report?.scip]).toEqual(["succeeded", { files: 2, calls: 1, stale: ["src/gone.ts"], stale_count: 1 }]);
   expect((await get<GraphStatus>("/status", id)).body).toMatchObject({ state: "ready", exact: { files: 2, calls: 1 } });
   const context = await get<{ callers: { reason: string }[] }>("/context/withTax", id);
   expect(context.body.callers.map(({ reason }) => reason)).toEqual(["exact"]);
-  const failed = await ended(await send("no index"));
+  const failed = await waitForEnd(await send("no index"));
   expect([failed.state, failed.error?.message]).toEqual([
     "failed",
     "The SCIP index cannot be used: it is no SCIP index.",
   ]);
-  const gone = await ended(await server.request<IndexJob>("DELETE", at("/scip", id)));
+  const gone = await waitForEnd(await server.request<IndexJob>("DELETE", at("/scip", id)));
   expect([gone.state, (await get<GraphStatus>("/status", id)).body.exact]).toEqual([
     "succeeded",
     { files: 0, calls: 0 },
@@ -114,20 +114,20 @@ test("a SCIP index that the set-up names is taken in when the graph is refreshed
   tree.git("add", "-A");
   tree.git("commit", "-qm", "with an index of the compiler");
   const id = await projectOf("set-up", tree.root);
-  const first = await indexed(id);
+  const first = await waitForIndex(id);
   const set = (scip_path: string | null) =>
     server.request<{ scip_path: string | null }>("PUT", `/v1/projects/${id}`, { body: { scip_path } });
   for (const path of ["/etc/passwd", "../index.scip", "a/../../b", "a//b", "."])
     expect((await set(path)).status).toBe(422);
   expect((await set("index.scip")).body.scip_path).toBe("index.scip");
-  const second = await indexed(id, first.at(-1)!.id);
+  const second = await waitForIndex(id, first.at(-1)!.id);
   const job = await get<IndexJob>(`/index/${second.at(-1)!.data.job_id}`, id);
   expect(job.body).toMatchObject({ state: "succeeded", report: { scip: { files: 2, calls: 1 } } });
   const context = await get<{ callers: { reason: string }[] }>("/context/withTax", id);
   expect(context.body.callers.map(({ reason }) => reason)).toEqual(["exact"]);
 
   await set("other.scip");
-  const third = await indexed(id, second.at(-1)!.id);
+  const third = await waitForIndex(id, second.at(-1)!.id);
   const failed = await get<IndexJob>(`/index/${third.at(-1)!.data.job_id}`, id);
   expect([failed.body.state, failed.body.report?.scip_error]).toEqual([
     "succeeded",
@@ -135,13 +135,13 @@ test("a SCIP index that the set-up names is taken in when the graph is refreshed
   ]);
   expect((await get<GraphStatus>("/status", id)).body.exact.error).toContain("other.scip");
   await set(null);
-  await indexed(id, third.at(-1)!.id);
+  await waitForIndex(id, third.at(-1)!.id);
   expect((await get<GraphStatus>("/status", id)).body.exact).toEqual({ files: 2, calls: 1 });
 });
 
 describe("an index", () => {
   test("follows a clone by itself, with progress of every phase as events, and is ready", async () => {
-    const events = await indexed(project);
+    const events = await waitForIndex(project);
     const last = events.at(-1)!;
     expect(last.data).toMatchObject({ state: "succeeded", changed: true, parsed: 3 });
     const job = (await get<IndexJob>(`/index/${last.data.job_id}`)).body;
@@ -192,7 +192,7 @@ describe("an index", () => {
     const joined = await post<IndexJob>("/index", {}, id);
     expect([joined.status, joined.body.id]).toEqual([202, jobId]);
     expect((await post(`/index/${jobId}/cancel`, {}, id)).status).toBe(202);
-    const over = (await indexed(id)).at(-1)!;
+    const over = (await waitForIndex(id)).at(-1)!;
     expect(over.data).toMatchObject({ job_id: jobId, state: "cancelled" });
     const job = (await get<IndexJob>(`/index/${jobId}`, id)).body;
     expect(job.state).toBe("cancelled");
@@ -214,7 +214,7 @@ describe("an index", () => {
     const jobId = running!.data.job_id;
     await server.stop("SIGKILL");
     server = await startServer({ env: ENV, data: server.data });
-    const over = (await indexed(id)).at(-1)!;
+    const over = (await waitForIndex(id)).at(-1)!;
     expect(over.data).toMatchObject({ job_id: jobId, state: "succeeded" });
     expect((await server.request("GET", `/v1/jobs/${jobId}`)).body).toMatchObject({ state: "succeeded", attempt: 2 });
     expect((await get<GraphStatus>("/status", id)).body).toMatchObject({ state: "ready", files: 150 });

@@ -27,7 +27,7 @@ interface KnowledgeGraphDeps {
   placeOf(projectId: string): GraphPlace;
   versionOf(projectId: string): string | undefined;
   /** Projects that have an index and that the asker sees, newest first. */
-  indexed(asker: Asker): string[];
+  listIndexed(asker: Asker): string[];
   /** Puts a SCIP index beside a project's graph. The next index job reads it. */
   keepScip(projectId: string, path: string): Promise<void>;
   /** Path of the SCIP index that the project's set-up names. */
@@ -163,7 +163,7 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps) {
         return items.map(({ symbol }) => ({ ...symbol, project_id }));
       };
       // If a project's graph fails, only its own symbols are missing from the answer.
-      const asked = await Promise.allSettled(deps.indexed(asker).slice(0, SEARCHED_PROJECTS).map(search));
+      const asked = await Promise.allSettled(deps.listIndexed(asker).slice(0, SEARCHED_PROJECTS).map(search));
       const found = asked.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
       const holds = ({ qualified_name, file_path }: FoundSymbol) => {
         const text = `${qualified_name} ${file_path}`.toLowerCase();

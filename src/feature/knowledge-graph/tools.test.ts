@@ -35,7 +35,7 @@ function shopService(): { tree: SourceTree; client: GraphClient; service: Knowle
     project: (id) =>
       id === "proj_shop" ? { workspace: { state: "ready", error: null, head: null, fetched_at: null } } : undefined,
     placeOf: () => ({ root: tree.root, gitDir: join(tree.root, ".git"), store: join(tree.store, "graph") }),
-    indexed: () => [],
+    listIndexed: () => [],
     versionOf: () => undefined,
     keepScip: async () => {},
     dropScip: () => {},
@@ -81,7 +81,7 @@ describe("graph tools", () => {
     rig.services.projects.create({ name: "shop", repository: tree.root }, LOCAL_ADMIN);
     await rig.event(({ kind, data }) => kind === "project_changed" && JSON.stringify(data).includes('"ready"'));
     const run = rig.create("look", "look", { project_name: "shop" });
-    expect((await rig.ended(run.id)).status).toBe("succeeded");
+    expect((await rig.waitForEnd(run.id)).status).toBe("succeeded");
     const said = rig
       .events()
       .filter(({ kind, data }) => kind === "tool_call_end" && String(data["tool"]).startsWith("code_graph"))

@@ -52,26 +52,26 @@ interface EventRow {
 const WHICH = TIMELINE_KINDS.map((kind) => `'${kind}'`).join(", ");
 
 function titleOf({ kind, step_id }: EventRow, data: Record<string, unknown>): string {
-  const said = (name: string) => (typeof data[name] === "string" ? data[name] : "");
+  const readText = (name: string) => (typeof data[name] === "string" ? data[name] : "");
   const error = membersOf(data["error"])["message"];
   const why = typeof error === "string" ? `: ${error}` : "";
   switch (kind) {
     case "activity":
-      return said("title") || "Something was done";
+      return readText("title") || "Something was done";
     case "session_started":
-      return `Began: ${said("kind") || "work"}${step_id ? `, step ${step_id}` : ""}`;
+      return `Began: ${readText("kind") || "work"}${step_id ? `, step ${step_id}` : ""}`;
     case "session_ended":
-      return `Ended: ${said("status")}${why}`;
+      return `Ended: ${readText("status")}${why}`;
     case "turn_ended":
-      return `Answered: ${said("status")}${why}`;
+      return `Answered: ${readText("status")}${why}`;
     case "step_complete":
       return `Step ${step_id ?? ""} is complete`;
     case "pulse_complete":
-      return `Routine ${said("name")}: ${said("summary").split("\n")[0] || "done"}`;
+      return `Routine ${readText("name")}: ${readText("summary").split("\n")[0] || "done"}`;
     case "pulse_failed":
-      return `Routine ${said("name")} ${said("status") || "failed"}: ${said("reason")}`;
+      return `Routine ${readText("name")} ${readText("status") || "failed"}: ${readText("reason")}`;
     case "step_failed":
-      return `Step ${step_id ?? ""} ${said("status") || "failed"}${why}`;
+      return `Step ${step_id ?? ""} ${readText("status") || "failed"}${why}`;
   }
 }
 

@@ -35,7 +35,7 @@ function operationsOf(document: Json, schemas: Json): Map<string, Found> {
       if (!operationId) continue;
       const { parameters, requestBody } = membersOf(one);
       const { schema } = membersOf(membersOf(membersOf(requestBody)["content"])["application/json"]);
-      const body = schema === undefined ? undefined : membersOf(inlined(schema, schemas));
+      const body = schema === undefined ? undefined : membersOf(inline(schema, schemas));
       found.set(operationId, { method: method.toUpperCase(), path, parameters: listIn(parameters), body });
     }
   return found;
@@ -49,13 +49,13 @@ const DEPTH = 12;
 /**
  * Replaces references to the document's schemas by the schemas themselves, because a tool's schema must stand alone.
  */
-function inlined(value: unknown, schemas: Json, depth = 0): unknown {
+function inline(value: unknown, schemas: Json, depth = 0): unknown {
   if (typeof value !== "object" || value === null || depth > DEPTH) return value;
-  if (Array.isArray(value)) return value.map((one) => inlined(one, schemas, depth + 1));
+  if (Array.isArray(value)) return value.map((one) => inline(one, schemas, depth + 1));
   const { $ref } = membersOf(value);
   const name = typeof $ref === "string" ? $ref.replace("#/components/schemas/", "") : undefined;
-  if (name !== undefined) return inlined(schemas[name] ?? {}, schemas, depth + 1);
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, inlined(one, schemas, depth + 1)]));
+  if (name !== undefined) return inline(schemas[name] ?? {}, schemas, depth + 1);
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, inline(one, schemas, depth + 1)]));
 }
 
 function toolOf(operation: Operation, { method, path, parameters, body }: Found, schemas: Json) {
@@ -68,7 +68,7 @@ function toolOf(operation: Operation, { method, path, parameters, body }: Found,
   const properties = Object.fromEntries([
     ...kept.map(({ name, schema, description }) => [
       nameOf(name),
-      { ...(description === undefined ? {} : { description }), ...membersOf(inlined(schema, schemas)) },
+      { ...(description === undefined ? {} : { description }), ...membersOf(inline(schema, schemas)) },
     ]),
     ...members,
   ]);

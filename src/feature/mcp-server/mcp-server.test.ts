@@ -279,18 +279,24 @@ steps:
     const requestState = String(first.result?.["requestState"]);
     expect(first.result).toMatchObject({ resultType: "input_required", inputRequests: { inputs: expect.anything() } });
     const inputResponses = { inputs: { action: "accept", content: { color: "green" } } };
-    const refused = async (answer: Promise<{ result?: object; error?: { code: number } }>) =>
+    const expectRefusal = async (answer: Promise<{ result?: object; error?: { code: number } }>) =>
       expect((await answer).error?.code).toBe(-32_602);
-    await refused(raw(b.token, { arguments: args, inputResponses, requestState }));
-    await refused(raw(a.token, { arguments: args, inputResponses, requestState: `${requestState.slice(0, -2)}AA` }));
-    await refused(raw(a.token, { arguments: args, inputResponses, requestState: "v1.e30.e30" }));
-    await refused(raw(a.token, { arguments: { ...args, task_description: "burn" }, inputResponses, requestState }));
-    await refused(raw(a.token, { arguments: args, inputResponses }));
+    await expectRefusal(raw(b.token, { arguments: args, inputResponses, requestState }));
+    await expectRefusal(
+      raw(a.token, { arguments: args, inputResponses, requestState: `${requestState.slice(0, -2)}AA` }),
+    );
+    await expectRefusal(raw(a.token, { arguments: args, inputResponses, requestState: "v1.e30.e30" }));
+    await expectRefusal(
+      raw(a.token, { arguments: { ...args, task_description: "burn" }, inputResponses, requestState }),
+    );
+    await expectRefusal(raw(a.token, { arguments: args, inputResponses }));
     const [, body = ""] = requestState.split(".");
     const forged = Buffer.from(
       JSON.stringify({ ...JSON.parse(Buffer.from(body, "base64url").toString()), exp: 9e9 }),
     ).toString("base64url");
-    await refused(raw(a.token, { arguments: args, inputResponses, requestState: requestState.replace(body, forged) }));
+    await expectRefusal(
+      raw(a.token, { arguments: args, inputResponses, requestState: requestState.replace(body, forged) }),
+    );
     const right = await raw(a.token, { arguments: args, inputResponses, requestState });
     expect(JSON.stringify(right.result)).toContain("run_");
   });

@@ -35,7 +35,7 @@ export function createMissingInputs(secret: () => Uint8Array) {
          * The arguments, completed by the person's answer if this request answers our own question about the same
          * arguments.
          */
-        filled(args: Record<string, unknown>, ctx: Library.ServerContext): Record<string, unknown> {
+        complete(args: Record<string, unknown>, ctx: Library.ServerContext): Record<string, unknown> {
           const given = library.acceptedContent(ctx.mcpReq.inputResponses, QUESTION);
           if (given === undefined) return args;
           const state = ctx.mcpReq.requestState<State>();

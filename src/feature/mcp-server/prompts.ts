@@ -15,7 +15,7 @@ const TASK = "task";
 const PAGE = 200;
 
 export function createPrompts(library: typeof Library, server: Library.Server, askFor: AskFor): void {
-  const refused = (text: string) => new library.ProtocolError(library.INVALID_PARAMS, text);
+  const createError = (text: string) => new library.ProtocolError(library.INVALID_PARAMS, text);
   const argumentsOf = ({ inputs }: PipelineItem) => [
     { name: TASK, description: "What the agents are to do.", required: true },
     ...Object.entries(inputs)
@@ -29,7 +29,7 @@ export function createPrompts(library: typeof Library, server: Library.Server, a
   server.setRequestHandler("prompts/list", async ({ params }, ctx) => {
     const query = new URLSearchParams({ limit: String(PAGE), ...(params?.cursor ? { cursor: params.cursor } : {}) });
     const { text, isError } = await askFor(ctx)(() => ({ method: "GET", path: "/v1/pipelines", query }));
-    if (isError) throw refused(text);
+    if (isError) throw createError(text);
     const { items, next_cursor } = ownJson<{ items: PipelineItem[]; next_cursor: string | null }>(text);
     const prompts = items
       .filter(({ valid }) => valid)
@@ -41,10 +41,10 @@ export function createPrompts(library: typeof Library, server: Library.Server, a
       method: "GET",
       path: `/v1/pipelines/${encodeURIComponent(name)}`,
     }));
-    if (isError) throw refused(text);
+    if (isError) throw createError(text);
     const pipeline = ownJson<PipelineItem>(text);
     const missing = argumentsOf(pipeline).find((one) => one.required && !given[one.name]);
-    if (missing) throw refused(`The argument ${missing.name} is missing.`);
+    if (missing) throw createError(`The argument ${missing.name} is missing.`);
     const { [TASK]: task, ...inputs } = given;
     const call = {
       pipeline_id: pipeline.id,

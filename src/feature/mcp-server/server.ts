@@ -65,7 +65,7 @@ export function createServerOf({ tools, own, call, missingInputs }: McpServerDep
       if (mine) return contentOf(await answerCall(() => mine.run(args, callerOf(ctx, caller), signal)));
       const tool = tools().find(({ operation }) => operation.tool === name);
       if (!tool) throw new library.ProtocolError(library.INVALID_PARAMS, `There is no tool ${name.slice(0, 64)}.`);
-      const filled = name === "start_run" ? state.filled(args, ctx) : args;
+      const filled = name === "start_run" ? state.complete(args, ctx) : args;
       const answer = await askFor(ctx)(() => tool.request(filled), signal);
       const question = name === "start_run" ? await state.question(answer, filled, ctx) : undefined;
       return question ?? contentOf(answer);

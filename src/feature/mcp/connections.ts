@@ -37,7 +37,7 @@ interface Running {
   tools: ReadyTool[];
 }
 
-const wanted = (row: ServerRow | undefined): row is ServerRow => row?.enabled === true && row.held === null;
+const isWanted = (row: ServerRow | undefined): row is ServerRow => row?.enabled === true && row.held === null;
 /** The fields whose change needs a restart of the server. */
 const essence = ({ transport, command, args, url, image, network, memory_mb, ...row }: ServerRow) =>
   JSON.stringify([
@@ -99,7 +99,7 @@ export function createConnections(deps: ConnectionsDeps) {
         // The row is read again: tokens and secrets may have changed since the last start.
         return deps.connect(rows.find(id) ?? row, signal, onToolsChanged);
       },
-      listed(tools) {
+      onTools(tools) {
         const read = readTools(tools, (why) => logs.write(id, "skep", why));
         const all = rows.record(id, read);
         readTo(one, all);
@@ -110,7 +110,7 @@ export function createConnections(deps: ConnectionsDeps) {
           logs.write(id, "skep", `New or changed, and waiting for approval: ${waiting.join(", ").slice(0, 1_000)}.`);
         safely(id, () => publish(id));
       },
-      changed: () => {
+      onChange: () => {
         logs.flush(id);
         safely(id, () => publish(id));
       },
@@ -137,8 +137,8 @@ export function createConnections(deps: ConnectionsDeps) {
     if (!isOn) return;
     const row = rows.find(id);
     const one = running.get(id);
-    if (one && (!wanted(row) || reread || essence(row) !== essence(one.row))) void end(id);
-    if (!wanted(row)) return safely(id, () => publish(id));
+    if (one && (!isWanted(row) || reread || essence(row) !== essence(one.row))) void end(id);
+    if (!isWanted(row)) return safely(id, () => publish(id));
     const now = running.get(id);
     if (!now) return begin(row);
     now.row = row;
@@ -162,7 +162,7 @@ export function createConnections(deps: ConnectionsDeps) {
     /** Stops the server for good. @returns once it is gone. */
     remove: end,
     /** Reads again which of the server's tools are approved. */
-    approved(id: string): void {
+    reloadApproved(id: string): void {
       const one = running.get(id);
       if (one) readTo(one, rows.tools(id));
       safely(id, () => publish(id));
@@ -181,7 +181,7 @@ export function createConnections(deps: ConnectionsDeps) {
       find(server.id).supervised.call({ name: tool.name, inputSchema: tool.offered.input_schema }, args, options),
     start(): void {
       isOn = true;
-      for (const row of rows.all()) if (wanted(row)) begin(row);
+      for (const row of rows.all()) if (isWanted(row)) begin(row);
     },
     async stop(): Promise<void> {
       isOn = false;

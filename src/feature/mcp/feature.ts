@@ -216,7 +216,7 @@ function openerOf({ values, places, folderOf }: OpenerParts, row: ServerRow): Op
     const folder = folderOf(row.id);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const { id: server, args, network, memory_mb: memoryMb } = row;
-    const env = values.resolved(server, values.open(row.sealed_env));
+    const env = values.resolve(server, values.open(row.sealed_env));
     const [image, command] = [row.image ?? undefined, row.command ?? undefined];
     return place.open({ server, image, command, args, env, network, memoryMb, folder }, events, signal);
   };
@@ -248,7 +248,7 @@ function webTarget({ deps, values, rows, logs }: WebParts, row: ServerRow): Targ
   return {
     transport: row.transport === "sse" ? ("sse" as const) : ("http" as const),
     url: row.url ?? "",
-    headers: values.resolved(row.id, values.open(row.sealed_headers)),
+    headers: values.resolve(row.id, values.open(row.sealed_headers)),
     fetch: fetchOf({ deps, logs }, row),
     ...(kept?.tokens ? { auth: renewingProvider(kept, keep, values.openClient(row.id, row.sealed_oauth)) } : {}),
     onScopeNeeded(scope) {

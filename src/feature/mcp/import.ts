@@ -31,11 +31,11 @@ export function readConfig(config: Json, image: string | undefined): ReadServer[
   if (isObject(servers))
     return Object.entries(servers)
       .slice(0, LIMITS.mcpServers)
-      .map(([name, one]) => attempt(name, () => configured(name, one, image)));
+      .map(([name, one]) => attempt(name, () => parseConfigured(name, one, image)));
   const entry = isObject(config["server"]) ? config["server"] : config;
   const name = textOf(entry["name"]);
   if (name !== undefined && (Array.isArray(entry["packages"]) || Array.isArray(entry["remotes"])))
-    return [attempt(name, () => published(name, entry, image))];
+    return [attempt(name, () => parsePublished(name, entry, image))];
   throw invalidField("/config", "This is neither a file with `mcpServers` nor a `server.json` of the MCP registry");
 }
 
@@ -76,7 +76,7 @@ const valuesOf = (value: unknown, what: string): Record<string, string> => {
   );
 };
 
-function configured(name: string, one: unknown, image: string | undefined): McpCreate {
+function parseConfigured(name: string, one: unknown, image: string | undefined): McpCreate {
   if (!isObject(one)) throw new LeftOut("It is not an object.");
   const base = { id: idOf(name), name, enabled: false };
   const type = textOf(one["type"] ?? one["transport"])?.toLowerCase();
@@ -130,7 +130,7 @@ const RUNNERS: Readonly<Record<string, (id: string, version: string | undefined)
   nuget: (id, version) => ["dnx", ["--yes", version ? `${id}@${version}` : id]],
 };
 
-function published(name: string, entry: Json, image: string | undefined): McpCreate {
+function parsePublished(name: string, entry: Json, image: string | undefined): McpCreate {
   const base = {
     id: idOf(name),
     name: textOf(entry["title"]) ?? name,

@@ -58,7 +58,8 @@ export function createLogins(deps: LoginsDeps) {
   });
   const scopeOf = ({ sealed_tokens }: ServerRow): string | undefined =>
     sealed_tokens === null ? undefined : ownJson<Credentials>(sealer.open(sealed_tokens)).scope;
-  const unknown = () => badRequest("This login was not started here, or has expired. Start it again.", "login_unknown");
+  const createProblem = () =>
+    badRequest("This login was not started here, or has expired. Start it again.", "login_unknown");
   return {
     /** @throws Problem 404, 409 for a server without an address, 502 `authorization_failed`. */
     async begin(id: string, here: Here, caller: Caller): Promise<{ authorization_url: string; expires_in: number }> {
@@ -75,13 +76,13 @@ export function createLogins(deps: LoginsDeps) {
       const state = answer.get("state") ?? "";
       const flow = flows.get(state);
       flows.delete(state);
-      if (!flow || flow.until <= clock.monotonic()) throw unknown();
+      if (!flow || flow.until <= clock.monotonic()) throw createProblem();
       const row = find(flow.server);
-      if (row.url !== flow.url) throw unknown();
+      if (row.url !== flow.url) throw createProblem();
       const credentials = await deps.finish(serverOf(row, flow), flow.started, answer);
       // The server's address may have changed while the answer was awaited. The tokens are valid only for the old
       // address.
-      if (rows.find(flow.server)?.url !== flow.url) throw unknown();
+      if (rows.find(flow.server)?.url !== flow.url) throw createProblem();
       rows.keepTokens(flow.server, sealer.seal(JSON.stringify(credentials)));
       audit({ action: "mcp_server.authorized", actor: flow.actor, subject: flow.server, data: {} });
       connections.restart(flow.server);

@@ -65,16 +65,16 @@ export function createMcpLogs(clock: Clock, masking: Pick<Masking, "stream">) {
       lines: AsyncIterable<McpLogLine>;
       stop(): void;
     } {
-      const wanted = (line: McpLogLine) => server === undefined || line.server_id === server;
+      const isWanted = (line: McpLogLine) => server === undefined || line.server_id === server;
       const queue = [...kept.values()]
         .flat()
-        .filter(wanted)
+        .filter(isWanted)
         .sort((a, b) => a.at.localeCompare(b.at))
         .slice(tail === 0 ? Number.POSITIVE_INFINITY : -tail);
       let wake = () => {};
       let over = !follow;
       const reader: Reader = (line) => {
-        if (!wanted(line)) return;
+        if (!isWanted(line)) return;
         queue.push(line);
         if (queue.length > BEHIND) queue.shift();
         wake();

@@ -8,14 +8,14 @@ import type { McpValues } from "./values.ts";
 export function presentServer(
   row: ServerRow,
   tools: readonly ToolRow[],
-  values: Pick<McpValues, "open" | "shown" | "shownClient">,
+  values: Pick<McpValues, "open" | "present" | "shownClient">,
   state: ReturnType<Connections["stateOf"]>,
 ): McpServer {
   const { sealed_env, sealed_headers, sealed_tokens, sealed_oauth, held, held_reason, pinned_at: _, ...plain } = row;
   return {
     ...plain,
-    env: values.shown(values.open(sealed_env)),
-    headers: values.shown(values.open(sealed_headers)),
+    env: values.present(values.open(sealed_env)),
+    headers: values.present(values.open(sealed_headers)),
     oauth: values.shownClient(sealed_oauth),
     status: row.enabled ? (held ?? state?.status ?? "configuring") : "stopped",
     error: row.enabled && held === "error" ? held_reason : (state?.error ?? null),
@@ -45,16 +45,16 @@ function stateOf(row: ToolRow): McpTool["state"] {
   return row.approved_hash === null ? "new" : "changed";
 }
 
-/** The server's entry in `mcpServers`. @param shown opens the server's sealed values. */
+/** The server's entry in `mcpServers`. @param openValues opens the server's sealed values. */
 export const configOf = (
   row: ServerRow,
-  shown: (server: string, sealed: string) => Record<string, string>,
+  openValues: (server: string, sealed: string) => Record<string, string>,
 ): MergedConfig["mcpServers"][string] =>
   row.transport === "stdio"
     ? {
         ...(row.command === null ? {} : { command: row.command }),
         args: row.args,
-        env: shown(row.id, row.sealed_env),
+        env: openValues(row.id, row.sealed_env),
         ...(row.image === null ? {} : { image: row.image }),
       }
-    : { type: row.transport, url: row.url ?? "", headers: shown(row.id, row.sealed_headers) };
+    : { type: row.transport, url: row.url ?? "", headers: openValues(row.id, row.sealed_headers) };

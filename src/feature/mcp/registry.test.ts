@@ -191,9 +191,13 @@ describe("a file of tool servers", () => {
 test("the merged configuration is masked for people and whole for the engine, which is audited", async () => {
   const headers = { Authorization: "Bearer abcdefghijkl-mnop" };
   await call("POST", "", { id: "plain", transport: "http", url: "http://127.0.0.1:9/mcp", headers });
-  const merged = async (token: string) => (await call<MergedConfig>("GET", "/config.json", undefined, token)).body;
-  expect((await merged(admin.token)).mcpServers["plain"]?.headers).toEqual({ Authorization: "Bear…mnop" });
-  expect((await merged(ENGINE)).mcpServers["plain"]).toEqual({ type: "http", url: "http://127.0.0.1:9/mcp", headers });
+  const loadMerged = async (token: string) => (await call<MergedConfig>("GET", "/config.json", undefined, token)).body;
+  expect((await loadMerged(admin.token)).mcpServers["plain"]?.headers).toEqual({ Authorization: "Bear…mnop" });
+  expect((await loadMerged(ENGINE)).mcpServers["plain"]).toEqual({
+    type: "http",
+    url: "http://127.0.0.1:9/mcp",
+    headers,
+  });
   const { body } = await server.request<{ items: { action: string }[] }>("GET", "/v1/admin/audit", {
     token: admin.token,
   });

@@ -58,9 +58,9 @@ export function mergeServer(
   const isElsewhere = originOf(next) !== originOf(before) || next.transport !== before.transport;
   const oldHeaders = isElsewhere ? {} : values.open(before.sealed_headers);
   const now = {
-    env: env === undefined ? values.open(before.sealed_env) : values.merged(env, values.open(before.sealed_env)),
+    env: env === undefined ? values.open(before.sealed_env) : values.merge(env, values.open(before.sealed_env)),
     // Headers that were given for one address are never sent to another one.
-    headers: headers === undefined ? oldHeaders : values.merged(headers, oldHeaders),
+    headers: headers === undefined ? oldHeaders : values.merge(headers, oldHeaders),
   };
   assertWhole(deps, next, now);
   const client = oauth === undefined ? (isElsewhere ? null : before.sealed_oauth) : values.sealedClient(oauth, before);

@@ -128,7 +128,7 @@ export function createMcp(deps: McpDeps) {
           rows.record(id, read);
           record("tools_set", caller, id, { tools: read.length });
         });
-        connections.approved(id);
+        connections.reloadApproved(id);
       }
       return present(find(id));
     },
@@ -151,7 +151,7 @@ export function createMcp(deps: McpDeps) {
           rows.approve(id, name, tool);
         }
         record("tools_approved", caller, id, { tools: chosen.map(({ name }) => name).slice(0, 50) });
-        tx.after(() => connections.approved(id));
+        tx.after(() => connections.reloadApproved(id));
         return present(find(id));
       });
     },
@@ -177,12 +177,12 @@ export function createMcp(deps: McpDeps) {
      */
     mergedConfig(caller: Caller): MergedConfig {
       const isEngine = caller.kind === "engine";
-      const shown = (server: string, sealed: string) =>
-        isEngine ? values.resolved(server, values.open(sealed)) : values.shown(values.open(sealed));
+      const openValues = (server: string, sealed: string) =>
+        isEngine ? values.resolve(server, values.open(sealed)) : values.present(values.open(sealed));
       const on = rows.all().filter(({ enabled }) => enabled);
       if (isEngine) record("config_read", caller, "all", { servers: on.map(({ id }) => id).slice(0, 50) });
       return {
-        mcpServers: Object.fromEntries(on.map((row) => [row.id, configOf(row, shown)])),
+        mcpServers: Object.fromEntries(on.map((row) => [row.id, configOf(row, openValues)])),
       };
     },
   };

@@ -11,7 +11,7 @@ function rig({ fails = () => undefined as Problem | undefined, call = async () =
   const connections: { end(why: string): void }[] = [];
   const states: ServerState[] = [];
   const listed: number[] = [];
-  let changed = () => {};
+  let onState = () => {};
   let starts = 0;
   const ports: SupervisedPorts = {
     async connect() {
@@ -32,10 +32,10 @@ function rig({ fails = () => undefined as Problem | undefined, call = async () =
         close: async () => end("it was stopped"),
       };
     },
-    listed: (tools) => listed.push(tools.length),
-    changed: () => {
+    onTools: (tools) => listed.push(tools.length),
+    onChange: () => {
       states.push({ ...supervised.state });
-      changed();
+      onState();
     },
     log() {},
     pauseMs: 1,
@@ -44,7 +44,7 @@ function rig({ fails = () => undefined as Problem | undefined, call = async () =
   const until = async (fits: () => boolean) => {
     while (!fits())
       await new Promise<void>((resolve) => {
-        changed = resolve;
+        onState = resolve;
       });
   };
   const runs = (times: number) => until(() => states.filter(({ status }) => status === "running").length >= times);

@@ -18,9 +18,9 @@ export interface ServerState {
 export interface SupervisedPorts {
   connect(signal: AbortSignal, onToolsChanged: () => void): Promise<Connection>;
   /** Receives the server's current list of tools. */
-  listed(tools: readonly unknown[]): void;
+  onTools(tools: readonly unknown[]): void;
   /** Called after each change. */
-  changed(): void;
+  onChange(): void;
   log(text: string): void;
   /** First pause before it is started again, ms; doubled each time up to LIMITS.mcpRestartMs. */
   pauseMs: number;
@@ -46,7 +46,7 @@ export function supervise(ports: SupervisedPorts) {
 
   const set = (next: Partial<ServerState>): void => {
     state = { ...state, ...next };
-    if (!over.signal.aborted) ports.changed();
+    if (!over.signal.aborted) ports.onChange();
   };
   /**
    * Lists the tools. Calls run one after another, so the last answer counts; each caller waits for its own list and
@@ -55,7 +55,7 @@ export function supervise(ports: SupervisedPorts) {
   const list = (from: Connection): Promise<void> => {
     const next = listing.then(async () => {
       const tools = await from.listTools(over.signal);
-      if (connection === from) ports.listed(tools);
+      if (connection === from) ports.onTools(tools);
     });
     listing = next.catch(() => {});
     return next;
@@ -105,7 +105,7 @@ export function supervise(ports: SupervisedPorts) {
   }
   const running = run();
 
-  const connected = (): Connection => {
+  const requireConnection = (): Connection => {
     if (connection && state.status === "running") return connection;
     throw unavailable("mcp_not_running", state.error ?? "The tool server is being started.");
   };
@@ -119,7 +119,7 @@ export function supervise(ports: SupervisedPorts) {
       args: Record<string, unknown>,
       options: CallOptions,
     ): Promise<CallResult> {
-      const to = connected();
+      const to = requireConnection();
       try {
         const result = await to.callTool(definition, args, options);
         silent = 0;
@@ -135,7 +135,7 @@ export function supervise(ports: SupervisedPorts) {
       }
     },
     /** Asks for the list of tools again. @throws Problem 503 when the server does not run now, 502. */
-    refresh: () => list(connected()),
+    refresh: () => list(requireConnection()),
     /** Stops the server. @returns once it is gone. */
     async stop(): Promise<void> {
       over.abort();

@@ -47,10 +47,10 @@ export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps) {
     seal: (values: Values): string => sealer.seal(JSON.stringify(values)),
     open: (sealed: string): Values => ownJson<Values>(sealer.open(sealed)),
     /** The values as people see them: names of secrets are readable, other values are masked. */
-    shown: (values: Values): Values =>
+    present: (values: Values): Values =>
       Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shownOf(value)])),
     /** The values that were sent. A masked value that came back unchanged is replaced by the old value. */
-    merged: (sent: Values, before: Values): Values =>
+    merge: (sent: Values, before: Values): Values =>
       Object.fromEntries(
         Object.entries(sent).map(([name, value]) => {
           const old = Object.hasOwn(before, name) ? before[name] : undefined;
@@ -58,7 +58,7 @@ export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps) {
         }),
       ),
     /** The values, with references replaced by the secrets. @throws Problem 409 when a secret does not exist. */
-    resolved: (server: string, values: Values): Values =>
+    resolve: (server: string, values: Values): Values =>
       Object.fromEntries(Object.entries(values).map(([name, value]) => [name, resolvedOf(server, name, value)])),
     /**
      * Seals a client that was registered by hand; null for none. An unchanged client keeps its sealed text, so that

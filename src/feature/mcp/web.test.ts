@@ -41,7 +41,7 @@ const start = (options?: WebServerOptions) => {
 const when = (id: string, fits: (state: McpServer) => boolean) => mcpServerWhen(server, id, fits);
 
 /** Registers a tool server under this id until the test is over. */
-async function registered(id: string, url: string, more: object = {}): Promise<AsyncDisposable> {
+async function registerServer(id: string, url: string, more: object = {}): Promise<AsyncDisposable> {
   expect(await request("POST", "", { id, transport: "http", url, agents: ["*"], ...more })).toMatchObject({
     status: 201,
   });
@@ -49,7 +49,7 @@ async function registered(id: string, url: string, more: object = {}): Promise<A
 }
 
 /** Lets an agent use the tool server. @returns the tool's answer. */
-async function said(): Promise<string | undefined> {
+async function runAgent(): Promise<string | undefined> {
   const body = { agent_id: "scribe", prompt: "go" };
   const { session_id } = (await server.request<{ session_id: string }>("POST", "/v1/spawn-executor/execute", { body }))
     .body;
@@ -67,9 +67,9 @@ describe("a tool server with an address", () => {
     ["2026-07-28", {}],
     ["2025-11-25", { legacyOnly: true }],
   ])("is spoken to in %s, and an agent uses it", async (revision, options) => {
-    await using _ = await registered("web", start(options).url);
+    await using _ = await registerServer("web", start(options).url);
     expect((await when("web", ({ status }) => status === "running")).protocol).toBe(revision);
-    expect(await said()).toBe("web answers:\n> hi");
+    expect(await runAgent()).toBe("web answers:\n> hi");
   });
 
   test("that dies in the middle of a call is said to, in words that the agent and its administrator understand", async () => {
@@ -92,9 +92,9 @@ describe("a tool server with an address", () => {
     });
     await new Promise<void>((resolve) => dying.listen(0, "127.0.0.1", resolve));
     const { port } = dying.address() as AddressInfo;
-    await using _ = await registered("web", `http://127.0.0.1:${port}/mcp`);
+    await using _ = await registerServer("web", `http://127.0.0.1:${port}/mcp`);
     await when("web", ({ status, tools }) => status === "running" && tools.length > 0);
-    expect(await said()).toMatch(/^The tool server broke off in the middle of say .* look before you repeat it\.$/);
+    expect(await runAgent()).toMatch(/^The tool server broke off in the middle of say .* look before you repeat it\.$/);
     const { error } = await when("web", (one) => one.status === "error" && /ECONNREFUSED/.test(one.error ?? ""));
     expect(error).not.toContain("negotiation");
   });
@@ -106,7 +106,7 @@ describe("a tool server with an address", () => {
       await first;
       return undefined;
     };
-    await using _ = await registered("web", start({ answer }).url, { timeout_ms: 60_000 });
+    await using _ = await registerServer("web", start({ answer }).url, { timeout_ms: 60_000 });
     const { status, protocol } = await when("web", (state) => state.status === "running" || state.status === "error");
     // A slow server is not taken for an old one: it uses the newer revision.
     expect([status, protocol]).toEqual(["running", "2026-07-28"]);
@@ -115,15 +115,15 @@ describe("a tool server with an address", () => {
   test("that goes away takes its tools with it, and brings them back", async () => {
     let isDown = false;
     const web = start({ answer: () => (isDown ? new Response("down", { status: 503 }) : undefined) });
-    await using _ = await registered("web", web.url);
+    await using _ = await registerServer("web", web.url);
     await when("web", ({ status }) => status === "running");
     isDown = true;
-    expect(await said()).not.toContain("> hi");
+    expect(await runAgent()).not.toContain("> hi");
     expect((await when("web", ({ status }) => status === "error")).error).not.toBeNull();
-    expect(await said()).toBeUndefined();
+    expect(await runAgent()).toBeUndefined();
     isDown = false;
     await when("web", ({ status }) => status === "running");
-    expect(await said()).toBe("web answers:\n> hi");
+    expect(await runAgent()).toBe("web answers:\n> hi");
   });
 
   test.each([
@@ -134,7 +134,7 @@ describe("a tool server with an address", () => {
     ["HTML", () => new Response("<html>", { headers: { "Content-Type": "text/html" } })],
     ["a redirect to the metadata service", () => Response.redirect("http://169.254.169.254/latest/meta-data", 307)],
   ])("that answers with %s is in error, and the server lives", async (_what, answer) => {
-    await using _ = await registered("bad", start({ answer }).url, { timeout_ms: 2_000 });
+    await using _ = await registerServer("bad", start({ answer }).url, { timeout_ms: 2_000 });
     await when("bad", ({ status }) => status === "error");
     expect((await server.request("GET", "/healthz")).status).toBe(200);
   });
@@ -151,15 +151,15 @@ describe("a tool server that wants a login", () => {
 
   test("says so, is logged in to through the browser, and renews what it was given", async () => {
     const web = start({ oauth: true });
-    await using _ = await registered("web", web.url);
+    await using _ = await registerServer("web", web.url);
     const waiting = await when("web", ({ status }) => status === "error");
     expect([waiting.needs_authorization, waiting.authorized]).toEqual([true, false]);
     const end = await logIn("web");
     expect([end.status, await end.text()]).toEqual([200, expect.stringContaining("logged in to the tool server web")]);
     expect((await when("web", ({ status }) => status === "running")).authorized).toBe(true);
-    expect(await said()).toBe("web answers:\n> hi");
+    expect(await runAgent()).toBe("web answers:\n> hi");
     web.expire();
-    expect(await said()).toBe("web answers:\n> hi");
+    expect(await runAgent()).toBe("web answers:\n> hi");
     // Neither the database nor any answer holds a token in plain text.
     const { body } = await request<object>("GET", "/web");
     expect(JSON.stringify(body)).not.toMatch(/(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])/);
@@ -173,7 +173,7 @@ describe("a tool server that wants a login", () => {
     expect((await callback("code=x&state=")).status).toBe(400);
     expect((await callback(`code=x&state=${"a".repeat(43)}`)).status).toBe(400);
     const web = start({ oauth: true, iss: "https://other.example.test" });
-    await using _ = await registered("mixed", web.url);
+    await using _ = await registerServer("mixed", web.url);
     expect((await logIn("mixed")).status).toBe(502);
     const begun = await request<{ authorization_url: string }>("POST", "/mixed/authorize");
     const state = new URL(begun.body.authorization_url).searchParams.get("state");
@@ -191,7 +191,7 @@ describe("a tool server that wants a login", () => {
     ["another issuer than its own", { metadata: () => ({ issuer: "https://other.example.test" }) }],
     ["no PKCE", { metadata: () => ({ code_challenge_methods_supported: ["plain"] }) }],
   ])("is refused with %s", async (_what, options: WebServerOptions) => {
-    await using _ = await registered("evil", start({ oauth: true, ...options }).url);
+    await using _ = await registerServer("evil", start({ oauth: true, ...options }).url);
     const { status, body } = await request<{ code: string }>("POST", "/evil/authorize");
     expect([status >= 400 && status !== 500, body.code]).toEqual([
       true,
@@ -201,24 +201,24 @@ describe("a tool server that wants a login", () => {
 
   test("asks for the scope that it wants, and for a wider one when a call lacks it", async () => {
     const web = start({ oauth: true, scope: "read" });
-    await using _ = await registered("web", web.url);
+    await using _ = await registerServer("web", web.url);
     await when("web", ({ needs_authorization }) => needs_authorization);
     await logIn("web");
     await when("web", ({ status }) => status === "running");
-    expect(await said()).toContain("skep mcp authorize");
+    expect(await runAgent()).toContain("skep mcp authorize");
     // The server keeps working as far as its token allows, and reports what the token lacks.
     const lacking = await when("web", ({ needs_authorization }) => needs_authorization);
     expect(lacking.status).toBe("running");
     await logIn("web");
     await when("web", ({ status, needs_authorization }) => status === "running" && !needs_authorization);
-    expect(await said()).toBe("web answers:\n> hi");
+    expect(await runAgent()).toBe("web answers:\n> hi");
     expect(web.scopes).toEqual(["read", "read write"]);
   });
 
   test("is logged in to with a client id that was registered by hand, whose secret is masked and stays here", async () => {
     const client = { id: "skep-at-work", secret: "s3cret-of-the-client-1234" };
     const web = start({ oauth: true, client });
-    await using _ = await registered("byhand", web.url);
+    await using _ = await registerServer("byhand", web.url);
     expect((await request("POST", "/byhand/authorize")).status).toBe(502);
     const oauth = { client_id: client.id, client_secret: client.secret, issuer: web.origin };
     const { body } = await request("PUT", "/byhand", { oauth });
@@ -229,7 +229,7 @@ describe("a tool server that wants a login", () => {
     expect((await logIn("byhand")).status).toBe(200);
     expect((await when("byhand", ({ status }) => status === "running")).authorized).toBe(true);
     web.expire();
-    expect(await said()).toBeUndefined();
+    expect(await runAgent()).toBeUndefined();
     // A secret that nobody can read must not be sent to another authorization server either.
     const elsewhere = await request("PUT", "/byhand", {
       oauth: { ...body.oauth!, issuer: "https://evil.example.test" },
@@ -244,7 +244,7 @@ describe("a tool server that wants a login", () => {
     const client = { id: "skep-at-work", secret: "s3cret-of-the-client-1234" };
     const web = start({ oauth: true, client });
     const oauth = { client_id: client.id, client_secret: client.secret, issuer: "https://login.example.test" };
-    await using _ = await registered("moved", web.url, { oauth });
+    await using _ = await registerServer("moved", web.url, { oauth });
     const refused = await request<{ code: string }>("POST", "/moved/authorize");
     expect([refused.status, refused.body.code]).toEqual([502, "authorization_failed"]);
     expect(web.asked.filter((line) => /token$|authorize$/.test(line))).toEqual([]);
@@ -272,7 +272,7 @@ describe("a tool server that wants a login", () => {
   test("sends tokens to no other address", async () => {
     const web = start({ oauth: true });
     const other = start();
-    await using _ = await registered("moving", web.url);
+    await using _ = await registerServer("moving", web.url);
     await logIn("moving");
     await when("moving", ({ status }) => status === "running");
     expect((await request("PUT", "/moving", { url: other.url })).body.authorized).toBe(false);

@@ -17,9 +17,9 @@ function makeAccount(rig: Rig, id: string): Caller {
   return { kind: "user", admin: false, userId: id, projects: rig.access };
 }
 
-async function opened() {
+async function startRig() {
   const model = createHandModel();
-  const rig = await rigs.started({ pipelines: { one: PIPELINE }, models: model });
+  const rig = await rigs.startRig({ pipelines: { one: PIPELINE }, models: model });
   const { projects, tasks, runs, members } = rig.services;
   const [ann, ben] = ["usr_ann", "usr_ben"].map((id) => makeAccount(rig, id)) as [Caller, Caller];
   const project = projects.create({ name: "pond", access: "members" }, ann);
@@ -33,7 +33,7 @@ const codeOf = (rig: Rig, runId: string) =>
   rig.store.statement<string>("SELECT error ->> 'code' FROM executions WHERE run_id = ?").pluck().get(runId);
 
 test("a tool call of work whose user is no member any more is not made, and the work ends", async () => {
-  const { rig, model, members, tasks, project, task, ann, start } = await opened();
+  const { rig, model, members, tasks, project, task, ann, start } = await startRig();
   const { id } = start();
   const call = await model.next();
   members.remove(project.id, "usr_ben", ann);
@@ -45,7 +45,7 @@ test("a tool call of work whose user is no member any more is not made, and the 
 });
 
 test("no model is called for who became a viewer meanwhile; made a contributor again, they may restart", async () => {
-  const { rig, model, members, project, ann, ben, start } = await opened();
+  const { rig, model, members, project, ann, ben, start } = await startRig();
   const { id } = start();
   const call = await model.next();
   members.set(project.id, "usr_ben", "viewer", ann);
@@ -61,7 +61,7 @@ test("no model is called for who became a viewer meanwhile; made a contributor a
 });
 
 test("work of an administrator keeps an administrator's rights in a project where they are a viewer", async () => {
-  const { rig, members, project, ann } = await opened();
+  const { rig, members, project, ann } = await startRig();
   const roleOfBen = () => rig.access.within(project.id).roleOf("usr_ben", project.id);
   members.set(project.id, "usr_ben", "viewer", ann);
   expect(roleOfBen()).toBe("viewer");
@@ -72,7 +72,7 @@ test("work of an administrator keeps an administrator's rights in a project wher
 });
 
 test("the last owner stays, a personal project takes no member, and who inherits an account owns its projects", async () => {
-  const { rig, members, project, ann, ben } = await opened();
+  const { rig, members, project, ann, ben } = await startRig();
   expect(() => members.remove(project.id, "usr_ann", ann)).toThrow("only owner");
   expect(() => members.set(project.id, "usr_ann", "viewer", ann)).toThrow("only owner");
   expect(() => members.open(project.id, "personal", ann)).toThrow("other members");
@@ -85,14 +85,14 @@ test("the last owner stays, a personal project takes no member, and who inherits
 });
 
 test("an account that is deleted while its project is made gets a sentence", async () => {
-  const { rig } = await opened();
+  const { rig } = await startRig();
   const gone: Caller = { kind: "user", admin: false, userId: "usr_gone", projects: rig.access };
   expect(() => rig.services.projects.create({ name: "late" }, gone)).toThrow("was deleted meanwhile");
   expect(rig.services.projects.byName("late", LOCAL_ADMIN)).toBeUndefined();
 });
 
 test("a membership that is undone with its transaction was never there", async () => {
-  const { rig, project } = await opened();
+  const { rig, project } = await startRig();
   expect(() =>
     rig.store.write(() => {
       rig.access.put({ project_id: project.id, user_id: "usr_ben", role: "owner" });

@@ -130,7 +130,7 @@ describe("what contradicts", () => {
 
 test("a vault that changed is consolidated once a day by itself, unless an administrator says otherwise", async () => {
   const clock = createHandClock();
-  const rig = await rigs.started({ pipelines: {}, clock });
+  const rig = await rigs.startRig({ pipelines: {}, clock });
   const { memory, jobs } = rig.services;
   const add = (title: string) =>
     memory.add(

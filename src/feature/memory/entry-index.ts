@@ -79,7 +79,7 @@ const monthOf = (time: string): string =>
 
 export function createEntryIndex(store: Store, folder: TextFolder, format: FrontMatterFormat) {
   const { statement } = store;
-  const stored = (vault: string, entry: string) =>
+  const findStored = (vault: string, entry: string) =>
     statement<StoredEntry>("SELECT * FROM memory_entries WHERE vault = ? AND entry = ?").get(vault, entry);
 
   function removeUnits(vault: string, entry: string): void {
@@ -110,7 +110,7 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
     statement("DELETE FROM memory_contradictions WHERE vault = ? AND (a = ? OR b = ?)").run(vault, entry, entry);
   }
   function put(row: EntryRow): void {
-    const before = stored(row.vault, row.entry);
+    const before = findStored(row.vault, row.entry);
     store.write(() => {
       removeUnits(row.vault, row.entry);
       if (before && (before.content !== row.content || before.title !== row.title))
@@ -141,7 +141,7 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
   /** Updates the rows of one entry from its file, or removes them if the file is gone. */
   function refresh(vault: string, entry: string): void {
     const file = isEntryPath(entry) ? folder.read(`${vault}/${entry}.md`) : undefined;
-    const known = stored(vault, entry);
+    const known = findStored(vault, entry);
     if (!file) {
       if (known) drop(vault, entry);
       return;
@@ -191,7 +191,7 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
 
   return {
     find(vault: string, entry: string): EntryRow | undefined {
-      const found = stored(vault, entry);
+      const found = findStored(vault, entry);
       return found && rowOf(found);
     },
     refresh,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { contradiction, nearPairs, saysTheSame, stemSetOf } from "./likeness.ts";
 
-const said = (content: string, title = "A note on it") => ({ title, content });
+const createEntry = (content: string, title = "A note on it") => ({ title, content });
 
 describe("two entries say the same", () => {
   test.each([
@@ -13,8 +13,8 @@ describe("two entries say the same", () => {
       "Ask Ana before a release of the web shop goes out to customers",
     ],
   ])("%s / %s", (a, b) => {
-    expect(saysTheSame(said(a), said(b))).toBe(true);
-    expect(saysTheSame(said(b), said(a))).toBe(true);
+    expect(saysTheSame(createEntry(a), createEntry(b))).toBe(true);
+    expect(saysTheSame(createEntry(b), createEntry(a))).toBe(true);
   });
 
   test.each([
@@ -25,8 +25,8 @@ describe("two entries say the same", () => {
     ["It keeps seven backups of the shop for people", "It keeps seven backups of the shop for people 30"],
     ["", ""],
   ])("not: %s / %s", (a, b) => {
-    expect(saysTheSame(said(a), said(b))).toBe(false);
-    expect(saysTheSame(said(b), said(a))).toBe(false);
+    expect(saysTheSame(createEntry(a), createEntry(b))).toBe(false);
+    expect(saysTheSame(createEntry(b), createEntry(a))).toBe(false);
   });
 });
 
@@ -38,7 +38,7 @@ describe("two entries contradict each other", () => {
     ["Search is enabled on the live site.", "Search is disabled on the live site.", ["enabled"], ["disabled"]],
     ["The shop stores its orders in Postgres.", "The shop stores its orders in MySQL.", ["postgre"], ["mysql"]],
   ])("%s / %s", (a, b, onlyA, onlyB) => {
-    expect(contradiction(said(a), said(b))).toEqual({ a: onlyA, b: onlyB });
+    expect(contradiction(createEntry(a), createEntry(b))).toEqual({ a: onlyA, b: onlyB });
   });
 
   test.each([
@@ -46,14 +46,17 @@ describe("two entries contradict each other", () => {
     ["The gibbon service listens on 8123.", "The gibbon service listens on 8123."],
     ["The gibbon service listens on 8123.", "The gibbon service listens on 8123 and answers with JSON."],
   ])("not: %s / %s", (a, b) => {
-    expect(contradiction(said(a), said(b))).toBeUndefined();
+    expect(contradiction(createEntry(a), createEntry(b))).toBeUndefined();
   });
 });
 
 test("near pairs are found among many, and repetitive text costs no more than other text", () => {
   const words = (n: number) => Array.from({ length: 12 }, (_, at) => `w${(n * 31 + at * 7) % 4_001}`).join(" ");
-  const entries = Array.from({ length: 3_000 }, (_, n) => ({ key: n, words: stemSetOf(said(words(n), `t${n}`)) }));
-  entries.push({ key: 3_000, words: stemSetOf(said(`${words(17)} more`, "t17")) });
+  const entries = Array.from({ length: 3_000 }, (_, n) => ({
+    key: n,
+    words: stemSetOf(createEntry(words(n), `t${n}`)),
+  }));
+  entries.push({ key: 3_000, words: stemSetOf(createEntry(`${words(17)} more`, "t17")) });
   const pairs = [...nearPairs(entries)].filter((pair) => pair !== undefined);
   expect(pairs).toContainEqual([17, 3_000]);
   const same = Array.from({ length: 3_000 }, (_, key) => ({ key, words: new Set(["one", "two", `only${key}`]) }));

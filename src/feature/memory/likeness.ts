@@ -100,11 +100,11 @@ export function contradiction(a: Said, b: Said): { a: string[]; b: string[] } | 
   const onlyA = [...inA].filter((word) => !inB.has(word));
   const onlyB = [...inB].filter((word) => !inA.has(word));
   if (onlyA.length > DIFFERENCE || onlyB.length > DIFFERENCE) return undefined;
-  const negated = (words: readonly string[]) => words.some((word) => NEGATIONS.has(word));
+  const hasNegation = (words: readonly string[]) => words.some((word) => NEGATIONS.has(word));
   const opposite = onlyA.some((word) => onlyB.includes(OPPOSITES.get(word) ?? ""));
   const otherValue = onlyA.some(isValue) && onlyB.some(isValue);
   const swapped = [onlyA, onlyB].every(({ length }) => length > 0 && length <= SWAPPED);
-  const clash = negated(onlyA) !== negated(onlyB) || opposite || otherValue || swapped;
+  const clash = hasNegation(onlyA) !== hasNegation(onlyB) || opposite || otherValue || swapped;
   return clash ? { a: onlyA, b: onlyB } : undefined;
 }
 

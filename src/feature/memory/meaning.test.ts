@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { MemoryHit } from "./model.ts";
-import { fused } from "./search.ts";
+import { fuse } from "./search.ts";
 
 setDefaultTimeout(300_000);
 
@@ -120,7 +120,7 @@ test("searches by words alone while the provider fails, or gives what is no vect
 
 test("two orders become one: what both name comes first, and neither alone decides", () => {
   const fit = (entry: string) => ({ vault: "v", entry, position: 0, text: 9 });
-  const order = fused([fit("a"), fit("b")], [fit("b"), fit("c")]).sort((x, y) => y.text - x.text);
+  const order = fuse([fit("a"), fit("b")], [fit("b"), fit("c")]).sort((x, y) => y.text - x.text);
   expect(order.map(({ entry }) => entry)).toEqual(["b", "a", "c"]);
-  expect(fused([fit("a")], [fit("a")])[0]?.text).toBe(1);
+  expect(fuse([fit("a")], [fit("a")])[0]?.text).toBe(1);
 });

@@ -122,7 +122,7 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
     {
       attempts: 3,
       outward: true,
-      ended: ({ state }) => {
+      onEnd: ({ state }) => {
         if (state === "failed") notBefore = clock.now() + AGAIN_MS;
       },
     },

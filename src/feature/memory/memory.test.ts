@@ -26,7 +26,7 @@ const write = async (who: Account, body: object, agent = "lead") => {
   expect([made.status, made.body]).toEqual([201, made.body]);
   return made;
 };
-const found = async (who: Account, query: string, more = "") =>
+const search = async (who: Account, query: string, more = "") =>
   (await by<{ items: MemoryHit[] }>(who, "GET", `/memory/search?query=${encodeURIComponent(query)}${more}`)).body.items;
 const vault = async () => {
   const { body } = await by<{ items: Vault[] }>(admin, "GET", "/memory/vaults");
@@ -84,7 +84,7 @@ describe("entries", () => {
     );
     writeFileSync(join(folder, "bad.md"), "---\ntitle: [\n---\nquagga text\n");
     const [hit] = await eventually(
-      () => found(admin, "zebra"),
+      () => search(admin, "zebra"),
       (hits) => hits.length > 0,
     );
     expect(hit).toMatchObject({
@@ -95,12 +95,12 @@ describe("entries", () => {
     });
     const broken = await by(admin, "GET", entryPath("lesson/bad", "reviewer"));
     expect(broken.body.problem).toContain("Line");
-    expect(await found(admin, "quagga")).toEqual([]);
+    expect(await search(admin, "quagga")).toEqual([]);
     expect((await by(a, "GET", entryPath("lesson/bad", "reviewer"))).status).toBe(404);
     writeFileSync(join(folder, "bad.md"), "quagga text\n");
     expect(
       await eventually(
-        () => found(admin, "quagga"),
+        () => search(admin, "quagga"),
         (hits) => hits.length > 0,
       ),
     ).toHaveLength(1);
@@ -151,7 +151,7 @@ describe("entries", () => {
       ["PUT", `/memory-scores/lead/${encodeURIComponent(mine.id)}`, { useful: true }],
     ] as const)
       expect([method, path, (await by(b, method, path, body)).status]).toEqual([method, path, 404]);
-    expect(await found(a, "canary")).toHaveLength(1);
+    expect(await search(a, "canary")).toHaveLength(1);
   });
 
   test("for everybody are read by users and changed by administrators alone", async () => {
@@ -172,7 +172,7 @@ describe("entries", () => {
       supersedes: old.id,
     });
     await write(admin, { title: "Gone", content: "wombat of yore", expires_at: "2020-01-01T00:00:00.000Z" });
-    expect((await found(admin, "wombat")).map(({ entry }) => entry)).toEqual([fresh.id]);
+    expect((await search(admin, "wombat")).map(({ entry }) => entry)).toEqual([fresh.id]);
     expect((await by(admin, "GET", entryPath(old.id))).body.superseded_by).toBe(fresh.id);
     const graph = await by<MemoryGraph>(admin, "GET", "/memory/graph/lead");
     expect(graph.body.links).toContainEqual({ from: old.id, to: fresh.id, kind: "superseded_by", broken: false });
@@ -202,10 +202,10 @@ describe("search", () => {
   test("finds other forms of a word and the date, with the paragraph that fits; nothing in a query breaks it", async () => {
     const content = "Introduction.\n\nThe migration of databases was postponed.\n\nAn end.";
     const { body: entry } = await write(admin, { title: "Plan", content }, "scribe");
-    const [hit] = await found(admin, "migrating database", "&agent_id=scribe");
+    const [hit] = await search(admin, "migrating database", "&agent_id=scribe");
     expect(hit).toMatchObject({ entry: entry.id, snippet: content });
     const month = new Date(entry.updated_at).toLocaleDateString("en-GB", { month: "long", timeZone: "UTC" });
-    expect(await found(admin, month, "&agent_id=scribe")).toHaveLength(1);
+    expect(await search(admin, month, "&agent_id=scribe")).toHaveLength(1);
     for (const query of ['"', "-", "*", "a AND", "NEAR(", "\u0000", "title:x", "x) OR (y", "🦊", "the of"]) {
       const answer = await by(admin, "GET", `/memory/search?query=${encodeURIComponent(query)}`);
       expect([query, answer.status]).toEqual([query, query === "\u0000" ? answer.status : 200]);
@@ -216,7 +216,7 @@ describe("search", () => {
   test("puts what was rated useful before its equal, and what was not behind it", async () => {
     const one = (await write(admin, { title: "Ibex alpha", content: "The ibex climbs." }, "architect")).body;
     const two = (await write(admin, { title: "Ibex bravo", content: "The ibex climbs." }, "architect")).body;
-    const order = async () => (await found(admin, "ibex", "&agent_id=architect")).map(({ entry }) => entry);
+    const order = async () => (await search(admin, "ibex", "&agent_id=architect")).map(({ entry }) => entry);
     expect(await order()).toEqual([one.id, two.id]);
     const rated = await by<MemoryScore>(admin, "PUT", `/memory-scores/architect/${encodeURIComponent(two.id)}`, {
       useful: true,

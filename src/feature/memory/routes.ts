@@ -4,7 +4,7 @@ import { Type as t } from "@sinclair/typebox";
 import { assertOwnAgent, type Caller } from "../../http/caller.ts";
 import { assertIfMatch } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf, pagesOf } from "../../http/list.ts";
-import { answeredAfter, operation, operations } from "../../http/operation.ts";
+import { answerAfter, operation, operations } from "../../http/operation.ts";
 import { queryBoolean } from "../../http/schema.ts";
 import type { Entries } from "./entries.ts";
 import type { ExecutionMemories } from "./executions.ts";
@@ -111,7 +111,7 @@ function vaultRoutes(memory: Memory) {
 }
 
 function entryRoutes(memory: Memory, { written }: Written) {
-  return answeredAfter(
+  return answerAfter(
     written,
     operations("memory", [
       operation("getMemoryVaultEntry", "GET /v1/memory/vaults/:agent_id/entries/:entry", {
@@ -122,7 +122,7 @@ function entryRoutes(memory: Memory, { written }: Written) {
         summary: "Get a memory entry",
         handler: ({ params, caller, answer }) => {
           assertReadable(caller, params.agent_id);
-          return answer.tagged(memory.get(params.agent_id, params.entry, caller));
+          return answer.tag(memory.get(params.agent_id, params.entry, caller));
         },
       }),
       operation("createMemoryVaultEntry", "POST /v1/memory/vaults/:agent_id/entries", {
@@ -142,7 +142,7 @@ function entryRoutes(memory: Memory, { written }: Written) {
         summary: "Change, confirm or supersede an entry, keeping the old text for undo",
         handler: ({ params, body, caller, request, answer }) => {
           assertIfMatch(request, memory.get(params.agent_id, params.entry, caller));
-          return answer.tagged(memory.update(params.agent_id, params.entry, body, caller));
+          return answer.tag(memory.update(params.agent_id, params.entry, body, caller));
         },
       }),
       operation("deleteMemoryVaultEntry", "DELETE /v1/memory/vaults/:agent_id/entries/:entry", {
@@ -170,7 +170,7 @@ function entryRoutes(memory: Memory, { written }: Written) {
 }
 
 function scoreRoutes(memory: Memory, { written }: Written, scores: Scores) {
-  return answeredAfter(
+  return answerAfter(
     written,
     operations("memory", [
       operation("getMemoryScoresSettings", "GET /v1/memory-scores/settings", {
@@ -219,7 +219,7 @@ function scoreRoutes(memory: Memory, { written }: Written, scores: Scores) {
 const ExecutionPath = t.Object({ execution_id: t.String({ maxLength: 64 }) });
 
 export function executionMemoryRoutes(executions: ExecutionMemories, { written }: Written) {
-  return answeredAfter(
+  return answerAfter(
     written,
     operations("memory", [
       operation("getExecutionMemory", "GET /v1/memory/executions/:execution_id", {

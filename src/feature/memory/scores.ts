@@ -100,7 +100,7 @@ export function createScores({ store, clock, stored }: ScoresDeps) {
       useful ? change(key, "useful = useful + 1") : change(key, "not_useful = not_useful + 1"),
     setScore: (key: Key, score: number | null) => change(key, "score = ?", score),
     /** Counts one access of each entry. */
-    accessed(keys: readonly Key[]): void {
+    noteAccess(keys: readonly Key[]): void {
       const at = timestamp(clock.now());
       store.write(() => {
         for (const key of keys) change(key, "accesses = accesses + 1, last_accessed_at = ?", at);

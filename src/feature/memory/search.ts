@@ -61,7 +61,7 @@ export function bestOfEach<T extends Pick<Fit, "vault" | "entry">>(found: readon
 const RANK_DAMPING = 60;
 
 /** Merges two rankings by reciprocal rank fusion. The best possible score is 1. */
-export function fused(byWords: readonly Fit[], byMeaning: readonly Fit[]): Fit[] {
+export function fuse(byWords: readonly Fit[], byMeaning: readonly Fit[]): Fit[] {
   const sums = new Map<string, Fit>();
   for (const order of [byWords, byMeaning])
     for (const [at, fit] of order.entries()) {
@@ -95,8 +95,8 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
        CROSS JOIN memory_text t ON t.rowid = u.id ORDER BY k.key, u.position`,
     ).all(keysOf(hits));
     const texts = Map.groupBy(units, ({ at }) => at);
-    const joined = (some: typeof units) => some.map(({ text }) => text).join("\n\n");
-    return new Map([...texts].map(([at, some]) => [at, joined(some).slice(0, SNIPPET_CHARACTERS)]));
+    const join = (some: typeof units) => some.map(({ text }) => text).join("\n\n");
+    return new Map([...texts].map(([at, some]) => [at, join(some).slice(0, SNIPPET_CHARACTERS)]));
   }
 
   function matching({ expression, ranked }: WordQuery, request: SearchRequest): Fit[] {
@@ -139,10 +139,10 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
           type,
           trusted,
           snippet: snippets.get(at) ?? "",
-          score: rounded(fits),
+          score: round(fits),
           parts: {
-            text: rounded(text),
-            vector: vector === undefined ? null : rounded(vector),
+            text: round(text),
+            vector: vector === undefined ? null : round(vector),
             usefulness,
             recency,
             frequency,
@@ -159,11 +159,11 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
     /** Searches by words, and also by meaning if an embedding model is set. */
     async find(request: SearchRequest): Promise<MemoryHit[]> {
       const byMeaning = await near(request);
-      return byMeaning.length === 0 ? byWords(request) : present(fused(fitting(request), byMeaning), request.limit);
+      return byMeaning.length === 0 ? byWords(request) : present(fuse(fitting(request), byMeaning), request.limit);
     },
   };
 }
 
 const keysOf = (hits: readonly Fit[]): string =>
   JSON.stringify(hits.map(({ vault, entry, position }) => [vault, entry, position]));
-const rounded = (value: number): number => Number(value.toPrecision(6));
+const round = (value: number): number => Number(value.toPrecision(6));

@@ -5,7 +5,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { orNull } from "../../core/schema.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { answeredAfter, operation, operations } from "../../http/operation.ts";
+import { answerAfter, operation, operations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
 import type { createConsolidation } from "./consolidate.ts";
 import type { Contradictions } from "./contradictions.ts";
@@ -17,7 +17,7 @@ export function tidyingRoutes(
   consolidation: Pick<ReturnType<typeof createConsolidation>, "start">,
   { written }: Pick<Entries, "written">,
 ) {
-  return answeredAfter(
+  return answerAfter(
     () => written(),
     operations("memory", [
       operation("listMemoryContradictions", "GET /v1/memory/contradictions", {

@@ -51,7 +51,7 @@ export const messengers = defineFeature("messengers", (deps: Core) => {
     prunes: [{ keep: null, run: poller.prune }],
     checks: () => {
       const failing = poller.failing();
-      if (failing.length === 0) return [ok("messengers", `${service.enabled().length} switched on`)];
+      if (failing.length === 0) return [ok("messengers", `${service.listEnabled().length} switched on`)];
       return failing.map(({ name, last_error }) =>
         warn("messengers", `${name} is not connected: ${last_error ?? "no reason is known"}`, "skep messengers"),
       );

@@ -25,7 +25,7 @@ export type Handle = (
 interface PollerDeps extends Pick<Core, "store" | "clock" | "log"> {
   masking: Pick<Masking, "text">;
   standby: Pick<Standby, "whenActive">;
-  messengers: Pick<Messengers, "enabled" | "open" | "find">;
+  messengers: Pick<Messengers, "listEnabled" | "open" | "find">;
   pause(ms: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export function createPoller({ store, clock, log, masking, standby, messengers, 
     });
     return afterwards;
   }
-  async function readOnce(id: string, signal: AbortSignal, connected: () => void): Promise<void> {
+  async function readOnce(id: string, signal: AbortSignal, onConnected: () => void): Promise<void> {
     const { port, end } = messengers.open(id);
     try {
       noteAccount(id, await port.check(signal));
@@ -97,7 +97,7 @@ export function createPoller({ store, clock, log, masking, standby, messengers, 
                   log.warn({ why: messageOf(error) }, "a person was not told what came of an answer");
               });
         },
-        connected,
+        onConnected,
         signal,
       );
     } finally {
@@ -162,7 +162,7 @@ export function createPoller({ store, clock, log, masking, standby, messengers, 
     start(): void {
       forgetStandby = standby.whenActive(() => {
         isRunning = true;
-        for (const { id } of messengers.enabled()) if (!readers.has(id)) startReader(id, Promise.resolve());
+        for (const { id } of messengers.listEnabled()) if (!readers.has(id)) startReader(id, Promise.resolve());
       });
     },
     async stop(): Promise<void> {
@@ -172,6 +172,6 @@ export function createPoller({ store, clock, log, masking, standby, messengers, 
     },
     /** Forgets messages that messengers do not send again. They repeat messages of up to a day. */
     prune: (): boolean => removeOld(store, "messenger_updates", "at < ?", timestamp(clock.now() - KEEP_UPDATES_MS)),
-    failing: () => messengers.enabled().filter(({ id }) => states.get(id) === "failed"),
+    failing: () => messengers.listEnabled().filter(({ id }) => states.get(id) === "failed"),
   };
 }

@@ -65,7 +65,7 @@ export function createMessengers(deps: MessengersDeps) {
     deps.assertHost(url.hostname);
     return { server: url.href.replace(/\/$/, ""), token, ...(app_token === undefined ? {} : { app_token }) };
   }
-  const stored = (kind: MessengerKind, access: MessengerAccess) => ({
+  const toStored = (kind: MessengerKind, access: MessengerAccess) => ({
     target: new URL(access.server).host,
     sealed: sealer.seal(JSON.stringify(access)),
     token_hash: createHash("sha256").update(`${kind}\0${access.token}`).digest("hex"),
@@ -89,7 +89,7 @@ export function createMessengers(deps: MessengersDeps) {
     list(page: Page): ListAnswer<Messenger> {
       return listById(rows.page([], page), page, present);
     },
-    enabled: (): MessengerRow[] => rows.list([{ enabled: true }]),
+    listEnabled: (): MessengerRow[] => rows.list([{ enabled: true }]),
     /**
      * Opens a messenger's bot. Its tokens are masked until `end` is called.
      * @throws Problem 404, 409 when it is switched off.
@@ -114,7 +114,7 @@ export function createMessengers(deps: MessengersDeps) {
         id: newId("messenger"),
         kind,
         name,
-        ...stored(kind, checkAccess(kind, access)),
+        ...toStored(kind, checkAccess(kind, access)),
         account: null,
         enabled,
         cursor: null,
@@ -145,7 +145,7 @@ export function createMessengers(deps: MessengersDeps) {
         });
         const next: MessengerRow = {
           ...row,
-          ...stored(row.kind, access),
+          ...toStored(row.kind, access),
           name: name ?? row.name,
           enabled: enabled ?? row.enabled,
           last_error: null,

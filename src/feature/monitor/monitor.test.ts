@@ -17,7 +17,7 @@ test("the address says how the server is, in the form of the monitor", () => {
 });
 
 /** A monitor of a server whose clock and state the test moves. */
-function monitored() {
+function setUpMonitor() {
   const state = {
     now: 0,
     trouble: null as string | null,
@@ -42,39 +42,40 @@ function monitored() {
 }
 
 test("it is asked every so many minutes, and at once when something changes or it did not answer", async () => {
-  const { state, monitor, look } = monitored();
-  const asked = async (): Promise<string[]> => {
+  const { state, monitor, look } = setUpMonitor();
+  const collectAsked = async (): Promise<string[]> => {
     state.asked.length = 0;
     await look();
     return [...state.asked];
   };
   const [well, unwell] = ["http://monitor.example/ping", "http://monitor.example/ping/fail"];
-  expect([await asked(), await asked()]).toEqual([[well], []]);
+  expect([await collectAsked(), await collectAsked()]).toEqual([[well], []]);
   state.now = 5 * 60_000;
-  expect(await asked()).toEqual([well]);
+  expect(await collectAsked()).toEqual([well]);
   state.trouble = "The scheduled backup failed.";
-  expect([await asked(), await asked()]).toEqual([[unwell], []]);
+  expect([await collectAsked(), await collectAsked()]).toEqual([[unwell], []]);
   expect(monitor.finding()).toMatchObject({ verdict: "warn", detail: expect.stringContaining("backup failed") });
   state.trouble = null;
   state.answer = 0;
-  expect(await asked()).toEqual([well]);
+  expect(await collectAsked()).toEqual([well]);
   expect(monitor.finding()).toMatchObject({ verdict: "fail", detail: expect.stringContaining("no way there") });
   state.answer = 200;
-  expect([await asked(), await asked()]).toEqual([[well], []]);
+  expect([await collectAsked(), await collectAsked()]).toEqual([[well], []]);
   expect(monitor.finding().verdict).toBe("ok");
   state.now *= 2;
   state.standby = "2026-01-01T00:00:00.000Z";
-  expect(await asked()).toEqual([]);
+  expect(await collectAsked()).toEqual([]);
 });
 
 test("a server tells it that it is well, and after a failed backup that it is not; its address is shown nowhere", async () => {
   const receiver = await startReceiver();
   const env = { PUSH_MONITOR_URL: `${receiver.origin}/ping/secret-of-the-monitor` };
   let server: TestServer = await startServer({ env });
-  const asked = (path: string) => receiver.until(() => receiver.requests.some((request) => request.path === path));
+  const waitForRequest = (path: string) =>
+    receiver.until(() => receiver.requests.some((request) => request.path === path));
   const monitor = async () => (await server.request<Monitor>("GET", "/v1/admin/monitor")).body;
   try {
-    await asked("/ping/secret-of-the-monitor");
+    await waitForRequest("/ping/secret-of-the-monitor");
     expect(await monitor()).toMatchObject({ set_up: true, every_minutes: 5, trouble: null, error: null });
     const changed = await server.request("PUT", "/v1/settings", { body: { backup: { schedule: "0 3 * * *" } } });
     expect(changed.status).toBe(200);
@@ -88,7 +89,7 @@ test("a server tells it that it is well, and after a failed backup that it is no
       .run(JSON.stringify({ ...failed, error }));
     database.close();
     server = await startServer({ env, data: server.data });
-    await asked("/ping/secret-of-the-monitor/fail");
+    await waitForRequest("/ping/secret-of-the-monitor/fail");
     const shown = [await monitor(), (await server.request("GET", "/v1/doctor")).body, server.output()];
     expect(shown[0]).toMatchObject({ trouble: "The scheduled backup failed or is overdue." });
     expect(JSON.stringify(shown)).not.toContain("secret-of-the-monitor");

@@ -159,7 +159,7 @@ describe("single sign-on with a real provider", () => {
 
   test("a form's settings are tried before they are stored: each error is named, with its remedy", async () => {
     const given = { slug: "house", issuer: provider.issuer, client_id: CLIENT.client_id };
-    const tried = async (body: Record<string, unknown>) => {
+    const trySettings = async (body: Record<string, unknown>) => {
       const { status, body: answer } = await server.request<{
         verdict: string;
         redirect_uri: string;
@@ -171,35 +171,39 @@ describe("single sign-on with a real provider", () => {
       return { ...answer, failed: failed.map(({ check }) => check) };
     };
     // The stored secret is used for the issuer for which it was stored.
-    const good = await tried({});
+    const good = await trySettings({});
     expect(good).toMatchObject({
       verdict: "ok",
       redirect_uri: `${server.url}/v1/auth/oidc/house/callback`,
       findings: ["discovery", "keys", "redirect", "secret", "scopes"].map((check) => ({ check, verdict: "ok" })),
     });
-    expect((await tried({ client_secret: "another-secret-of-forty-characters-or-so" })).failed).toEqual(["secret"]);
-    expect((await tried({ client_id: "nobody", client_secret: "x" })).failed).toEqual(["redirect", "secret"]);
-    const elsewhere = await tried({ slug: "unregistered", client_secret: CLIENT.client_secret });
+    expect((await trySettings({ client_secret: "another-secret-of-forty-characters-or-so" })).failed).toEqual([
+      "secret",
+    ]);
+    expect((await trySettings({ client_id: "nobody", client_secret: "x" })).failed).toEqual(["redirect", "secret"]);
+    const elsewhere = await trySettings({ slug: "unregistered", client_secret: CLIENT.client_secret });
     expect(elsewhere.failed).toEqual(["redirect"]);
-    expect((await tried({ scopes: ["openid", "unheard-of"] })).findings.at(-1)).toMatchObject({ verdict: "warn" });
+    expect((await trySettings({ scopes: ["openid", "unheard-of"] })).findings.at(-1)).toMatchObject({
+      verdict: "warn",
+    });
     // A discovery document in which everything is wrong leads to a finding as well.
     let members: object = { authorization_endpoint: "javascript:alert(1)", token_endpoint: [] };
     const wrong = { scopes_supported: 5, token_endpoint_auth_methods_supported: 5 };
     const fetch = ({ url }: Request): Response => Response.json({ issuer: new URL(url).origin, ...wrong, ...members });
     const odd = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch });
     const issuer = `http://127.0.0.1:${odd.port}`;
-    expect((await tried({ issuer })).failed).toEqual(["discovery"]);
+    expect((await trySettings({ issuer })).failed).toEqual(["discovery"]);
     const stored = { slug: "odd", name: "Odd", issuer, client_id: "x" };
     expect((await server.request("POST", "/v1/auth/oidc", { token: admin.token, body: stored })).status).toBe(201);
     expect((await server.request("GET", "/v1/auth/oidc/odd/authorize")).status).toBe(503);
     expect((await server.request("DELETE", "/v1/auth/oidc/odd", { token: admin.token })).status).toBe(204);
     members = { authorization_endpoint: `${issuer}/a`, token_endpoint: `${issuer}/t`, jwks_uri: {} };
-    expect((await tried({ issuer })).failed).toEqual(["keys"]);
+    expect((await trySettings({ issuer })).failed).toEqual(["keys"]);
     await odd.stop(true);
     // The stored secret is sent to no other issuer, and an invalid address is refused.
     const { hostname, port } = new URL(provider.issuer);
-    expect((await tried({ issuer: `http://localhost:${port}` })).failed).toEqual(["discovery"]);
-    expect((await tried({ issuer: `http://${hostname}:9` })).failed).toEqual(["discovery"]);
+    expect((await trySettings({ issuer: `http://localhost:${port}` })).failed).toEqual(["discovery"]);
+    expect((await trySettings({ issuer: `http://${hostname}:9` })).failed).toEqual(["discovery"]);
     const refused = { ...given, issuer: "http://169.254.169.254/" };
     const answer = await server.request("POST", "/v1/auth/oidc/test", { token: admin.token, body: refused });
     expect(answer.status).toBe(422);

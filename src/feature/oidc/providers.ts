@@ -42,7 +42,7 @@ export function createOidcProviders({
     find,
     all: (): ProviderRow[] => rows.list([], { order: "slug" }),
     /** @throws Problem 404 unless the provider exists and is enabled. */
-    enabled(slug: string): ProviderRow {
+    getEnabled(slug: string): ProviderRow {
       const row = find(slug);
       if (!row.enabled) throw notFound("OIDC provider");
       return row;
@@ -51,7 +51,7 @@ export function createOidcProviders({
     create({ slug, client_secret, ...input }: OidcCreate, caller: Caller): ProviderRow {
       if (!isSlug(slug)) throw invalidField("/slug", "This word is reserved");
       const at = timestamp(clock.now());
-      const row: ProviderRow = checked({
+      const row: ProviderRow = normalize({
         scopes: DEFAULT_SCOPES,
         auto_create: false,
         allowed_domains: [],
@@ -80,7 +80,7 @@ export function createOidcProviders({
     update(slug: string, { client_secret, ...input }: OidcUpdate, caller: Caller): ProviderRow {
       return store.write(() => {
         const before = find(slug);
-        const next = checked({ ...before, ...definedOf(input), updated_at: timestamp(clock.now()) });
+        const next = normalize({ ...before, ...definedOf(input), updated_at: timestamp(clock.now()) });
         if (client_secret !== undefined) next.client_secret_sealed = client_secret ? sealer.seal(client_secret) : null;
         else if (next.issuer !== before.issuer) next.client_secret_sealed = null;
         if (input.group_roles !== undefined) assertProjects(next);
@@ -127,7 +127,7 @@ function assertIssuer(text: string): void {
 }
 
 /** Brings a row into normal form. @throws Problem 422. */
-function checked(row: ProviderRow): ProviderRow {
+function normalize(row: ProviderRow): ProviderRow {
   assertIssuer(row.issuer);
   const allowed_domains = [...new Set(row.allowed_domains.map((domain) => domain.toLowerCase()))];
   if (row.auto_create && allowed_domains.length === 0)

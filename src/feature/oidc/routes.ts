@@ -219,9 +219,9 @@ const FAILED_PAGE = {
   },
 } as const;
 
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
 const page = (detail: string, code: string, home: string): string =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Sign-on failed</title></head><body><h1>Sign-on failed</h1><p>${escaped(detail)}</p><p><code>${escaped(code)}</code></p><p><a href="${escaped(home)}">Back</a></p></body></html>`;
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Sign-on failed</title></head><body><h1>Sign-on failed</h1><p>${escapeHtml(detail)}</p><p><code>${escapeHtml(code)}</code></p><p><a href="${escapeHtml(home)}">Back</a></p></body></html>`;
 
 function quietly<T>(read: () => T): T | null {
   try {

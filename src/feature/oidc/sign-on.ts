@@ -102,7 +102,7 @@ export function createSignOn({
     const existing = people.find({ email });
     if (existing ? domains.length > 0 && !domainAllowed : !provider.auto_create || !domainAllowed)
       throw forbidden("There is no account for you here. Ask an administrator.", "account_unknown");
-    const user = existing ?? created(email, person, provider);
+    const user = existing ?? createUser(email, person, provider);
     const link = {
       issuer: provider.issuer,
       subject: person.subject,
@@ -113,7 +113,7 @@ export function createSignOn({
     audit({ action: "identity.linked", actor: user.id, subject: user.id, data: { provider: provider.slug } });
     return user;
   }
-  function created(email: string, person: OidcPerson, provider: ProviderRow): UserRow {
+  function createUser(email: string, person: OidcPerson, provider: ProviderRow): UserRow {
     const display_name = person.name?.replace(/[\x00-\x1f\x7f]/g, "").slice(0, LIMITS.nameCharacters) || undefined;
     const at = timestamp(clock.now());
     const row = newUserRow({ id: newId("user"), email, display_name, role: "user", password_hash: null, at });
@@ -142,7 +142,7 @@ export function createSignOn({
 
   return {
     async begin(slug: string, redirectUri: string, returnTo: string | undefined): Promise<Begun> {
-      const provider = providers.enabled(slug);
+      const provider = providers.getEnabled(slug);
       const [state, nonce, verifier] = [newSecret(), newSecret(), newSecret()] as const;
       const scopes = provider.scopes;
       const url = await client.authorizationUrl(settingsOf(provider), { redirectUri, scopes, state, nonce, verifier });
@@ -164,18 +164,18 @@ export function createSignOn({
     ): Promise<Arrived> {
       const state = parameters.get("state") ?? "";
       const { nonce, verifier, redirectUri, returnTo, issuer } = flows.take(slug, state, binding);
-      const provider = providers.enabled(slug);
-      const failed = (error: unknown) => {
+      const provider = providers.getEnabled(slug);
+      const recordFailure = (error: unknown) => {
         const why = error instanceof Problem ? error.code : "internal";
         audit({ action: "sign_on.failed", actor: "anonymous", subject: slug, address, data: { why } });
       };
       try {
-        if (provider.issuer !== issuer) throw changed();
+        if (provider.issuer !== issuer) throw createChangedProblem();
         const person = await client.exchange(settingsOf(provider), { redirectUri, parameters, state, nonce, verifier });
         const user = store.write(() => {
           // The provider may have been switched off or changed during the exchange.
-          const now = providers.enabled(slug);
-          if (now.issuer !== issuer) throw changed();
+          const now = providers.getEnabled(slug);
+          if (now.issuer !== issuer) throw createChangedProblem();
           const found = accountOf(now, person);
           if (!found.active) throw unauthorized("This account may not log in.", "wrong_credentials");
           takeRole(found, now, person);
@@ -186,7 +186,7 @@ export function createSignOn({
         });
         return { userId: user.id, oidc: { slug, idToken: person.idToken }, returnTo };
       } catch (error) {
-        failed(error);
+        recordFailure(error);
         throw error;
       }
     },
@@ -228,7 +228,7 @@ function createFlows(clock: Clock) {
   };
 }
 
-const changed = () => badRequest("The provider was changed meanwhile. Start again.", "sign_on_unknown");
+const createChangedProblem = () => badRequest("The provider was changed meanwhile. Start again.", "sign_on_unknown");
 
 /** The strings at a dotted path of the claims: a single string, or those of an array. */
 function valuesAt(claims: Readonly<Record<string, unknown>>, path: string): string[] {

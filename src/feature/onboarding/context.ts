@@ -119,7 +119,7 @@ export interface WholeContext {
 }
 
 /** Merges `more` into the context: given fields replace present ones, and lists are replaced as a whole. */
-export function joined(context: OnboardingContext, more: OnboardingContext): OnboardingContext {
+export function mergeContext(context: OnboardingContext, more: OnboardingContext): OnboardingContext {
   const sections = PHASES.flatMap((phase) => {
     const section = { ...context[phase], ...more[phase] };
     return Object.keys(section).length > 0 ? [[phase, section]] : [];

@@ -13,7 +13,14 @@ import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import type { SessionOwner, Sessions } from "../sessions/service.ts";
-import { joined, type OnboardingContext, type Phase, SECTIONS, taskFaults, type WholeContext } from "./context.ts";
+import {
+  mergeContext,
+  type OnboardingContext,
+  type Phase,
+  SECTIONS,
+  taskFaults,
+  type WholeContext,
+} from "./context.ts";
 import { onboardingChanged } from "./events.ts";
 import { type Making, makeProject } from "./making.ts";
 import { cueFor, fieldsOf, interviewerOf, nextPhase, type Suggestion } from "./relay.ts";
@@ -112,7 +119,7 @@ export function createProgress(deps: ProgressDeps) {
           throw invalidField("/architecture/pipeline_id", "There is no such pipeline");
         const [fault] = taskFaults(given.architecture?.tasks ?? []);
         if (fault) throw invalidField("/architecture/tasks", fault);
-        const context = joined(row.context, given);
+        const context = mergeContext(row.context, given);
         rows.update(row.session_id, { context });
         say(tx, row.session_id, "context");
         return { context, missing: missingOf(phase, context) };
@@ -148,7 +155,7 @@ export function createProgress(deps: ProgressDeps) {
       }),
     /** Reacts to the ends of turns and sessions. */
     owner: {
-      finished({ session_id }) {
+      onExecutionEnd({ session_id }) {
         const row = rows.find(session_id);
         const session = sessions.find(session_id);
         if (!row || !session || session.ended_at !== null || session.stopping) return;
@@ -158,7 +165,7 @@ export function createProgress(deps: ProgressDeps) {
         sessions.change(session_id, { agent_id: next });
         cue(session_id, row.phase);
       },
-      ended: ({ id }, tx) => giveUp(tx, id),
+      onSessionEnd: ({ id }, tx) => giveUp(tx, id),
     } satisfies SessionOwner,
   };
 }

@@ -65,7 +65,7 @@ export function createOnboardings(deps: OnboardingsDeps) {
     const status = sessions.find(sessionId)?.status;
     return status === "queued" || status === "running";
   };
-  const shown = (id: string, caller: Caller) => present(find(id, caller));
+  const presentById = (id: string, caller: Caller) => present(find(id, caller));
   return {
     isBusy,
     /** The caller's own onboardings, newest first. */
@@ -100,7 +100,7 @@ export function createOnboardings(deps: OnboardingsDeps) {
           sessions.queue(id, { input: message, timeout_seconds: deps.timeoutSeconds() });
           sessions.change(id, { title: titleOf(message) });
         }
-        return shown(onboardingId(id), caller);
+        return presentById(onboardingId(id), caller);
       });
     },
     /** @throws Problem 404, 409 `session_ended`, 422 for an attachment that is not the caller's. */
@@ -120,7 +120,7 @@ export function createOnboardings(deps: OnboardingsDeps) {
     stop: (id: string, caller: Caller): OnboardingSession =>
       store.write(() => {
         sessions.interrupt(find(id, caller).session.id);
-        return shown(id, caller);
+        return presentById(id, caller);
       }),
     /**
      * Gives an onboarding up, if it has not ended.
@@ -139,7 +139,7 @@ export function createOnboardings(deps: OnboardingsDeps) {
       }),
     /** Gives up onboardings in which nothing happened for too long. @param before ms since the epoch. */
     prune(before: number): void {
-      for (const sessionId of rows.left(timestamp(before), PRUNED_AT_ONCE)) sessions.end(sessionId);
+      for (const sessionId of rows.listIdle(timestamp(before), PRUNED_AT_ONCE)) sessions.end(sessionId);
     },
   };
 }

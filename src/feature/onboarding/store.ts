@@ -56,7 +56,7 @@ export function createOnboardingStore({ rows: rowsOf, statement }: Pick<Store, "
     },
     /** Active onboardings in which nothing has happened since that time. @param before RFC 3339. */
     // The status as the partial index has it.
-    left: (before: string, limit: number): string[] =>
+    listIdle: (before: string, limit: number): string[] =>
       ids("WHERE onboardings.status = 'active' AND sessions.last_activity_at < ? LIMIT ?", before, limit),
   };
 }

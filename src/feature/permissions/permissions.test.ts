@@ -19,9 +19,9 @@ const PAGE = { limit: 50, after: null };
 const write = (path: string) => ({ tool: "write", input: { path, content: "x" } });
 const complete = { tool: "complete", input: { summary: "done" } };
 
-async function started(clock?: { now(): number }) {
+async function startRig(clock?: { now(): number }) {
   const model = createHandModel();
-  const rig = await rigs.started({
+  const rig = await rigs.startRig({
     pipelines: { one: pipeline() },
     agents,
     models: model,
@@ -32,7 +32,7 @@ async function started(clock?: { now(): number }) {
 const waiting = (rig: Rig) =>
   rig.services.permissions.rowsFor(true, LOCAL_ADMIN, null, 50).map(rig.services.permissions.present);
 /** The next request, once its work was suspended. */
-async function asked(rig: Rig, after = 0): Promise<PermissionRequest> {
+async function waitForRequest(rig: Rig, after = 0): Promise<PermissionRequest> {
   const event = await rig.event(({ kind, id }) => kind === "permission_requested" && id > after);
   await rig.event(
     ({ kind, data, id }) => kind === "activity" && id > event.id && String(data["title"]).startsWith("Waits:"),
@@ -54,9 +54,9 @@ const there = (rig: Rig, run: string, file: string) => existsSync(join(rig.works
 
 describe("a call that a rule asks about", () => {
   test("waits, holds no execution, and is made once when it is allowed; a refused one is told to the agent in words", async () => {
-    const { model, rig } = await started();
+    const { model, rig } = await startRig();
     const run = await begin(model, rig, write("a.txt"), write("b.md"), write("c.js"));
-    const question = await asked(rig);
+    const question = await waitForRequest(rig);
     expect(question).toMatchObject({
       kind: "permission",
       state: "waiting",
@@ -78,26 +78,26 @@ describe("a call that a rule asks about", () => {
     expect(third).toContain("c.js");
     expect(["a.txt", "b.md", "c.js"].map((file) => there(rig, run, file))).toEqual([true, false, true]);
     next.reply([write("d.txt")]);
-    const again = await asked(rig, rig.events().at(-1)!.id);
+    const again = await waitForRequest(rig, rig.events().at(-1)!.id);
     expect(() => answer(rig, question, { allow: true })).toThrow("does not wait");
     answer(rig, again, { allow: false, comment: "not that file" });
     const last = await model.next();
     expect(results(last)).toEqual(["Not made: a person refused the use of write. They say: not that file"]);
     last.reply([complete]);
-    expect((await rig.ended(run)).status).toBe("succeeded");
+    expect((await rig.waitForEnd(run)).status).toBe("succeeded");
     expect(there(rig, run, "d.txt")).toBe(false);
     expect(waiting(rig)).toEqual([]);
   });
 
   test("is the same question after the server was replaced, and its answer then is carried out once", async () => {
-    const { model, rig } = await started();
+    const { model, rig } = await startRig();
     const run = await begin(model, rig, write("a.txt"));
-    const before = await asked(rig);
+    const before = await waitForRequest(rig);
     await rig.restart();
     expect(waiting(rig)).toEqual([before]);
     answer(rig, before, { allow: true });
     (await model.next()).reply([complete]);
-    expect((await rig.ended(run)).status).toBe("succeeded");
+    expect((await rig.waitForEnd(run)).status).toBe("succeeded");
     expect(rig.events().filter(({ kind }) => kind === "permission_requested")).toHaveLength(1);
     expect(rig.events().filter(({ kind, data }) => kind === "tool_call_end" && data["tool"] === "write")).toHaveLength(
       1,
@@ -105,20 +105,20 @@ describe("a call that a rule asks about", () => {
   });
 
   test("is withdrawn when the run is cancelled", async () => {
-    const { model, rig } = await started();
+    const { model, rig } = await startRig();
     const run = await begin(model, rig, write("a.txt"));
-    const { id } = await asked(rig);
+    const { id } = await waitForRequest(rig);
     rig.services.runs.cancel(run, LOCAL_ADMIN);
-    await rig.ended(run);
+    await rig.waitForEnd(run);
     expect(rig.services.permissions.get(id, LOCAL_ADMIN).state).toBe("withdrawn");
     expect(() => answer(rig, { id }, { allow: true })).toThrow("does not wait");
     expect(there(rig, run, "a.txt")).toBe(false);
   });
 
   test("is refused when nobody answers in time, and the agent is told that", async () => {
-    const { model, rig } = await started();
+    const { model, rig } = await startRig();
     await begin(model, rig, write("a.txt"));
-    const { id } = await asked(rig);
+    const { id } = await waitForRequest(rig);
     rig.store.write(() => rig.store.statement("UPDATE permission_requests SET deadline = 1 WHERE id = ?").run([id]));
     rig.services.permissions.expire();
     const next = await model.next();
@@ -128,12 +128,12 @@ describe("a call that a rule asks about", () => {
   });
 
   test("in a chat: a message after it waits for its reply, and stopping the reply ends the question", async () => {
-    const { model, rig } = await started();
+    const { model, rig } = await startRig();
     const { sessions } = rig.services;
     const { id } = sessions.open({ kind: "chat", agent_id: "careful" });
     sessions.queue(id, { input: "write", timeout_seconds: 60 });
     (await model.next(id)).reply([write("a.txt")]);
-    const question = await asked(rig);
+    const question = await waitForRequest(rig);
     expect(question).toMatchObject({ session_id: id, session_kind: "chat", run_id: null });
     sessions.queue(id, { input: "and then?", timeout_seconds: 60 });
     answer(rig, question, { allow: true, lasts: "work" });
@@ -146,14 +146,14 @@ describe("a call that a rule asks about", () => {
     const other = sessions.open({ kind: "chat", agent_id: "careful" });
     sessions.queue(other.id, { input: "write", timeout_seconds: 60 });
     (await model.next(other.id)).reply([write("a.txt")]);
-    const second = await asked(rig, rig.events().at(-1)!.id - 1);
+    const second = await waitForRequest(rig, rig.events().at(-1)!.id - 1);
     expect(sessions.interrupt(other.id)).toBe(true);
     expect(rig.services.permissions.get(second.id, LOCAL_ADMIN).state).toBe("withdrawn");
     expect(sessions.find(other.id)?.status).toBe("open");
   });
 
   test("that does not fit its tool is not asked about", async () => {
-    const { model, rig } = await started();
+    const { model, rig } = await startRig();
     await begin(model, rig, { tool: "write", input: { path: "a.txt" } });
     const next = await model.next();
     expect(results(next)[0]).toContain("does not fit write");
@@ -163,11 +163,11 @@ describe("a call that a rule asks about", () => {
 });
 
 test.each(["chat", "pulse", "spawn", "swarm"] as const)("rules bind a %s as they bind a step", async (kind) => {
-  const { model, rig } = await started();
+  const { model, rig } = await startRig();
   const { id } = rig.services.sessions.open({ kind, agent_id: "careful" });
   rig.services.sessions.queue(id, { input: "write", timeout_seconds: 60 });
   (await model.next(id)).reply([write("a.md"), write("a.txt"), write("a.js")]);
-  const question = await asked(rig);
+  const question = await waitForRequest(rig);
   expect(question).toMatchObject({ session_id: id, session_kind: kind, subject: "a.txt" });
   answer(rig, question, { allow: true });
   const [refused, allowed, free] = results(await model.next(id));
@@ -179,7 +179,7 @@ test.each(["chat", "pulse", "spawn", "swarm"] as const)("rules bind a %s as they
 
 test("an agent that another one starts is bound by the rules of both", async () => {
   const model = createHandModel();
-  const rig = await rigs.started({ pipelines: {}, agents, models: model });
+  const rig = await rigs.startRig({ pipelines: {}, agents, models: model });
   const { sessions } = rig.services;
   const parent = sessions.open({ kind: "chat", agent_id: "careful" });
   sessions.queue(parent.id, { input: "start", timeout_seconds: 60 });
@@ -193,10 +193,10 @@ test("an agent that another one starts is bound by the rules of both", async () 
 
 describe("an answer that is remembered", () => {
   test("holds for the run and what waits in it, is listed, and asks again once it is taken back", async () => {
-    const { model, rig } = await started();
+    const { model, rig } = await startRig();
     const { permissions } = rig.services;
     const run = await begin(model, rig, write("a.txt"), write("b.txt"));
-    answer(rig, await asked(rig), { allow: true, lasts: "work" });
+    answer(rig, await waitForRequest(rig), { allow: true, lasts: "work" });
     const next = await model.next();
     expect(there(rig, run, "b.txt")).toBe(true);
     const [kept, ...others] = permissions.answers({}, PAGE, LOCAL_ADMIN).items;
@@ -210,9 +210,9 @@ describe("an answer that is remembered", () => {
     });
     permissions.revoke(kept!.id, LOCAL_ADMIN);
     next.reply([write("c.txt")]);
-    answer(rig, await asked(rig, rig.events().at(-1)!.id - 3), { allow: true, lasts: "agent" });
+    answer(rig, await waitForRequest(rig, rig.events().at(-1)!.id - 3), { allow: true, lasts: "agent" });
     (await model.next()).reply([complete]);
-    await rig.ended(run);
+    await rig.waitForEnd(run);
     // The answer is remembered for the agent, so another run does not ask.
     await begin(model, rig, write("a.txt"));
     (await model.next()).reply([complete]);
@@ -222,13 +222,13 @@ describe("an answer that is remembered", () => {
   });
 
   test("for an agent is an administrator's; others neither see nor answer what is not theirs", async () => {
-    const { model, rig } = await started();
+    const { model, rig } = await startRig();
     const { permissions, sessions } = rig.services;
     const user = (userId: string) => ({ kind: "user", admin: false, projects: OPEN_PROJECTS, userId }) as const;
     const { id } = sessions.open({ kind: "chat", agent_id: "careful", user_id: "usr_a" });
     sessions.queue(id, { input: "write", timeout_seconds: 60 });
     (await model.next(id)).reply([write("a.txt")]);
-    const question = await asked(rig);
+    const question = await waitForRequest(rig);
     expect(permissions.rowsFor(true, user("usr_b"), null, 50)).toEqual([]);
     expect(() => permissions.answer(question.id, { allow: true }, user("usr_b"))).toThrow("no such permission request");
     expect(() => permissions.answer(question.id, { allow: true, lasts: "agent" }, user("usr_a"))).toThrow(

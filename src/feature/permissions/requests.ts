@@ -80,7 +80,7 @@ export function createRequests({ store, bus, clock, masking, rows, sessions, wai
     isWaiting: ({ id }) => rows.isWaiting(id),
     lastAsked: ({ id }, beginning) =>
       rows.ofExecution(id).findLast(({ call_id }) => call_id.startsWith(beginning))?.call_id,
-    answered: ({ sessionId }, callId, signal) =>
+    waitForAnswer: ({ sessionId }, callId, signal) =>
       bus.until([permissionResolved], () => rows.ofCall(sessionId, callId)?.state !== "waiting", signal),
     withdraw: ({ sessionId }, callId) =>
       store.write((tx) => {

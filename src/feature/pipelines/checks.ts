@@ -53,13 +53,13 @@ export function createChecks({ parse, agentIds, skillsOf }: ChecksDeps) {
   };
   const check = (text: string, team: Team, fileId?: string): Known => {
     const skills = new Map<string, string>();
-    const asked = (agentId: string): ReadonlySet<string> => {
+    const readSkills = (agentId: string): ReadonlySet<string> => {
       const { all, key } = team.skillsOf(agentId);
       skills.set(agentId, key);
       return all;
     };
     const { all: agents, key } = team.agents();
-    return { parsed: parse(text, { fileId, agents, skillsOf: asked }), agents: key, skills };
+    return { parsed: parse(text, { fileId, agents, skillsOf: readSkills }), agents: key, skills };
   };
   const stillHolds = ({ agents, skills }: Known, team: Team): boolean =>
     agents === team.agents().key && [...skills].every(([agentId, key]) => team.skillsOf(agentId).key === key);

@@ -37,7 +37,7 @@ export function pipelineRoutes(pipelines: Pipelines, jsonSchema: () => Record<st
       access: "user",
       answer: PipelineDetail,
       summary: "Get a pipeline with the text of its file",
-      handler: ({ params, answer }) => answer.tagged(pipelines.get(params.id)),
+      handler: ({ params, answer }) => answer.tag(pipelines.get(params.id)),
     }),
     operation("createPipeline", "POST /v1/pipelines", {
       access: "admin",
@@ -53,7 +53,7 @@ export function pipelineRoutes(pipelines: Pipelines, jsonSchema: () => Record<st
       summary: "Change a pipeline; if fields are sent, comments in its file stay",
       handler: ({ params, body, caller, request, answer }) => {
         assertIfMatch(request, pipelines.get(params.id));
-        return answer.tagged(pipelines.update(params.id, body, caller));
+        return answer.tag(pipelines.update(params.id, body, caller));
       },
     }),
     operation("deletePipeline", "DELETE /v1/pipelines/:id", {

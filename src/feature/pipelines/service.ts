@@ -122,7 +122,7 @@ export function createPipelines(deps: PipelinesDeps) {
         () => list(page),
       ),
     /** All pipelines. */
-    named: (): Pick<Pipeline, "id" | "name" | "description">[] =>
+    listSummaries: (): Pick<Pipeline, "id" | "name" | "description">[] =>
       every((id, file, team) => {
         const { definition } = parseFile(id, file, team);
         return { id, name: definition?.name ?? id, description: definition?.description ?? "" };
@@ -137,7 +137,7 @@ export function createPipelines(deps: PipelinesDeps) {
     },
     /** @throws Problem 409 when the id is taken, 422. */
     create(body: PipelineBody, caller: Caller): PipelineDetail {
-      const text = body.source ?? written("", body);
+      const text = body.source ?? rewrite("", body);
       const { id } = assertValid(text);
       if (body.id !== undefined && body.id !== id) throw invalidField("/id", "The source names another id");
       if (fileOf(id)) throw conflict("A pipeline with this id exists. Change it, or choose another id.");
@@ -148,7 +148,7 @@ export function createPipelines(deps: PipelinesDeps) {
     /** Replaces the whole text, or single fields, which keeps the file's comments. @throws Problem 422. */
     update(id: string, body: PipelineBody, caller: Caller): PipelineDetail {
       const file = find(id);
-      const text = body.source ?? written(file.text, body);
+      const text = body.source ?? rewrite(file.text, body);
       assertValid(text, id);
       folder.write(file.path, text);
       record("updated", id, caller);
@@ -162,7 +162,7 @@ export function createPipelines(deps: PipelinesDeps) {
     files: (): { file: string; problems: Pipeline["problems"] }[] =>
       every(present).map(({ source_file, problems }) => ({ file: source_file, problems })),
     validate(body: PipelineBody): Validation {
-      const { definition, problems } = parseText(body.source ?? written("", body));
+      const { definition, problems } = parseText(body.source ?? rewrite("", body));
       return { valid: definition !== undefined, problems };
     },
   };
@@ -179,7 +179,7 @@ function wrong(problems: ParsedPipeline["problems"], code = "validation_failed",
 }
 
 /** Changes the given fields in the text; null removes a field. Comments and order stay. */
-function written(text: string, body: PipelineBody): string {
+function rewrite(text: string, body: PipelineBody): string {
   const document: Document = parseDocument(text, { logLevel: "silent" });
   if (document.errors.length > 0)
     throw conflict("The file is broken; send its whole text as source.", "pipeline_broken");

@@ -73,9 +73,9 @@ describe("a new server", () => {
     const text = readFileSync(file, "utf8");
     writeFileSync(file, text.replace("tools: [ls,", "tools: [lss,"));
     const message = 'There is no tool "lss". Did you mean ls?';
-    const said = async () => (await server.request<Agent>("GET", "/v1/agents/scribe")).body.problems;
-    while ((await said()).length === 0) await Bun.sleep(50);
-    expect(await said()).toMatchObject([{ pointer: "/tools/0", message }]);
+    const loadProblems = async () => (await server.request<Agent>("GET", "/v1/agents/scribe")).body.problems;
+    while ((await loadProblems()).length === 0) await Bun.sleep(50);
+    expect(await loadProblems()).toMatchObject([{ pointer: "/tools/0", message }]);
     const { body } = await server.request<{ findings: { check: string; verdict: string; detail: string }[] }>(
       "GET",
       "/v1/doctor",
@@ -84,7 +84,7 @@ describe("a new server", () => {
     expect(finding).toMatchObject({ verdict: "fail", detail: expect.stringContaining(message) });
     expect(await skep(["check", file])).toMatchObject({ code: 1, stdout: expect.stringContaining(message) });
     writeFileSync(file, text);
-    while ((await said()).length > 0) await Bun.sleep(50);
+    while ((await loadProblems()).length > 0) await Bun.sleep(50);
   });
 
   test("has skills that every agent may load, and valid pipelines", async () => {

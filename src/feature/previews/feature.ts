@@ -52,13 +52,13 @@ function decide(visits: Visits, request: RequestHead): OwnAnswer | Passage {
     cookie: cookieIn(headers, visits.cookieName),
   });
   if (!("preview" in admitted)) return admitted;
-  const { preview, origin, signal, count, done } = admitted;
+  const { preview, origin, signal, count, onEnd } = admitted;
   return {
     outer: origin,
     inner: `http://localhost:${preview.port}`,
     signal,
     count,
-    done,
+    onEnd,
     connect: () => preview.connect(preview.port),
     explain: (error) => explainFailure(preview, error),
   };

@@ -60,17 +60,21 @@ test("what a sandbox gives instead of a picture is said in a sentence, and nothi
       new AbortController().signal,
     );
   expect(await shoot({}, ["/", "/b"])).toMatchObject({ made: [{ path: "/", width: 1 }, { path: "/b" }] });
-  const said = async (change: Partial<ExecResult>) => {
+  const readMissing = async (change: Partial<ExecResult>) => {
     const { made, missing } = await shoot(change);
     expect(made).toEqual([]);
     return missing;
   };
-  expect(await said({ exitCode: 127 })).toBe("No screenshot of /: the image has no browser; add Chromium to it.");
-  expect(await said({ exitCode: 1 })).toContain("made none");
-  expect(await said({ timedOut: true, exitCode: null })).toContain("longer than 45 s");
-  expect(await said({ output: "PHNjcmlwdD4=" })).toContain("no PNG");
-  expect(await said({ omittedBytes: 1 })).toContain("more than 2 MiB");
-  expect(await said({ output: withSize(LIMITS.screenshotPixels + 1, 1).toString("base64") })).toContain("pixels");
+  expect(await readMissing({ exitCode: 127 })).toBe(
+    "No screenshot of /: the image has no browser; add Chromium to it.",
+  );
+  expect(await readMissing({ exitCode: 1 })).toContain("made none");
+  expect(await readMissing({ timedOut: true, exitCode: null })).toContain("longer than 45 s");
+  expect(await readMissing({ output: "PHNjcmlwdD4=" })).toContain("no PNG");
+  expect(await readMissing({ omittedBytes: 1 })).toContain("more than 2 MiB");
+  expect(await readMissing({ output: withSize(LIMITS.screenshotPixels + 1, 1).toString("base64") })).toContain(
+    "pixels",
+  );
 });
 
 test.skipIf(!hasBrowser())("are kept with the run, and answered as pictures and nothing else", async () => {

@@ -34,7 +34,7 @@ interface Visit {
   origin: string;
   signal: AbortSignal;
   count(bytes: number): boolean;
-  done(): void;
+  onEnd(): void;
 }
 
 interface Pass {
@@ -151,7 +151,7 @@ export function createVisits({ previews, clock, address }: VisitsDeps) {
           // An open connection ends as soon as its visitor loses the right to the preview.
           return use.bytes < LIMITS.previewBytes && holds(pass);
         },
-        done() {
+        onEnd() {
           use.open -= 1;
         },
       };

@@ -83,7 +83,7 @@ export async function packArchive(
 /** @param file path of the gzipped archive. @throws Problem 422 `bad_archive`. */
 export async function readArchive(file: string): Promise<Map<FileName, string>> {
   try {
-    return checked(await entriesOf(file));
+    return verifyEntries(await entriesOf(file));
   } catch (error) {
     if (isProblem(error)) throw error;
     throw badArchive(messageOf(error).slice(0, 200));
@@ -132,10 +132,10 @@ async function entriesOf(file: string): Promise<Map<string, Buffer>> {
   return entries;
 }
 
-function checked(entries: Map<string, Buffer>): Map<FileName, string> {
+function verifyEntries(entries: Map<string, Buffer>): Map<FileName, string> {
   const head = entries.get(MANIFEST);
   if (!head) throw badArchive("it has no manifest");
-  const manifest = parsed(Manifest, head.toString("utf8"), MANIFEST);
+  const manifest = parse(Manifest, head.toString("utf8"), MANIFEST);
   if (manifest.version > FORMAT_VERSION)
     throw badArchive(`it is of form ${manifest.version}, this Skep reads up to ${FORMAT_VERSION}. Update Skep`);
   const files = new Map<FileName, string>();
@@ -157,7 +157,7 @@ function checked(entries: Map<string, Buffer>): Map<FileName, string> {
 }
 
 /** @throws Problem 422 `bad_archive`. */
-export function parsed<S extends TSchema>(schema: S, text: string, name: string): Static<S> {
+export function parse<S extends TSchema>(schema: S, text: string, name: string): Static<S> {
   let value: unknown;
   try {
     value = readJson(text);
@@ -181,7 +181,7 @@ export async function parsedLines<S extends TSchema>(
   for (const [at, line] of text.split("\n").entries()) {
     if (line === "") continue;
     if (rows.length >= most) throw badArchive(`${name} holds more than ${most} lines`);
-    rows.push(parsed(schema, line, `${name}, line ${at + 1}`));
+    rows.push(parse(schema, line, `${name}, line ${at + 1}`));
     await turn();
   }
   return rows;

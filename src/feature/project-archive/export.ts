@@ -109,15 +109,15 @@ export function createArchiveWriter(deps: ArchiveWriterDeps) {
     const { name } = project;
     const { exists, rules, wait_for_merge } = tasks.policies.get(id);
     const environment = environments.of(id);
-    const masked = <T>(value: T): T => deps.masking.json(value);
+    const mask = <T>(value: T): T => deps.masking.json(value);
     const known = new Set(board.map((task) => task.id));
     const files = new Map<FileName, string>([
-      ["project.json", whole(masked(fields))],
-      ["tasks.ndjson", lines(board.map((task) => masked(archivedTask(withKnown(task, known)))))],
-      ["runs.ndjson", lines(runs.map(masked))],
+      ["project.json", whole(mask(fields))],
+      ["tasks.ndjson", lines(board.map((task) => mask(archivedTask(withKnown(task, known)))))],
+      ["runs.ndjson", lines(runs.map(mask))],
     ]);
     if (exists) files.set("policy.json", whole({ rules, wait_for_merge }));
-    if (environment) files.set("environment.json", whole(masked(environment)));
+    if (environment) files.set("environment.json", whole(mask(environment)));
     const sealed = await sealedOf(wanted, caller);
     if (sealed !== undefined) files.set("secrets.json", sealed);
     const bytes = await packArchive(files, { skep: deps.version, created_at: now() });

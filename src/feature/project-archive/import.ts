@@ -9,7 +9,7 @@ import type { NewProject, Project } from "../projects/model.ts";
 import type { Secrets } from "../secrets/service.ts";
 import type { TaskImport } from "../tasks/model.ts";
 import type { Policies } from "../tasks/policy.ts";
-import { badArchive, parsed, parsedLines, readArchive } from "./archive.ts";
+import { badArchive, parse, parsedLines, readArchive } from "./archive.ts";
 import {
   ArchivedEnvironment,
   ArchivedPolicy,
@@ -85,8 +85,8 @@ export function createArchiveReader(deps: ArchiveReaderDeps) {
       notices.push("Its sealed secrets were left out: an administrator reads them in with the passphrase.");
       return [];
     }
-    const opened = await openSecrets(parsed(SealedSecrets, text, "secrets.json"), passphrase);
-    return parsed(ArchivedSecrets, opened, "secrets.json");
+    const opened = await openSecrets(parse(SealedSecrets, text, "secrets.json"), passphrase);
+    return parse(ArchivedSecrets, opened, "secrets.json");
   }
   /** Runs an optional part of the import. A failure becomes a notice, because the project exists already. */
   async function attempt(what: string, act: () => unknown, notices: string[]): Promise<void> {
@@ -107,13 +107,13 @@ export function createArchiveReader(deps: ArchiveReaderDeps) {
     const text = files.get("project.json");
     if (text === undefined) throw badArchive("project.json is missing");
     const notices: string[] = [];
-    const archived = parsed(ArchivedProject, text, "project.json");
+    const archived = parse(ArchivedProject, text, "project.json");
     const board = await parsedLines(ArchivedTask, files.get("tasks.ndjson") ?? "", "tasks.ndjson", TASKS_MAX);
     const policy = files.has("policy.json")
-      ? fitting(parsed(ArchivedPolicy, files.get("policy.json")!, "policy.json"), notices)
+      ? fitting(parse(ArchivedPolicy, files.get("policy.json")!, "policy.json"), notices)
       : undefined;
     const environment = files.has("environment.json")
-      ? parsed(ArchivedEnvironment, files.get("environment.json")!, "environment.json")
+      ? parse(ArchivedEnvironment, files.get("environment.json")!, "environment.json")
       : undefined;
     const values = await secretsOf(files.get("secrets.json"), wanted, caller, notices);
     const agents = new Set<string>();

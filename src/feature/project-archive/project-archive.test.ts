@@ -34,12 +34,12 @@ afterAll(async () => {
 type Body = Record<string, unknown>;
 const by = <T = Body>(who: Account, method: string, path: string, body?: unknown) =>
   server.request<T>(method, path, { token: who.token, ...(body === undefined ? {} : { body }) });
-async function made(who: Account, path: string, body: unknown): Promise<Body> {
+async function create(who: Account, path: string, body: unknown): Promise<Body> {
   const answer = await by(who, "POST", path, body);
   expect([answer.status, answer.body]).toEqual([201, expect.anything()]);
   return answer.body;
 }
-async function exported(who: Account, project: unknown, body?: object) {
+async function exportProject(who: Account, project: unknown, body?: object) {
   const answer = await fetch(`${server.url}/v1/projects/${project}/export`, {
     method: "POST",
     headers: { Authorization: `Bearer ${who.token}`, "Content-Type": "application/json" },
@@ -47,7 +47,7 @@ async function exported(who: Account, project: unknown, body?: object) {
   });
   return { status: answer.status, bytes: new Uint8Array(await answer.arrayBuffer()) };
 }
-async function imported(who: Account, bytes: Uint8Array, fields: Record<string, string> = {}) {
+async function importProject(who: Account, bytes: Uint8Array, fields: Record<string, string> = {}) {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   form.append("file", new File([bytes.slice()], "project.skep.tar.gz"));
@@ -70,7 +70,7 @@ interface TaskItem {
   parent_id: string | null;
   outside: string | null;
 }
-async function ended(who: Account, job: string): Promise<unknown> {
+async function waitForEnd(who: Account, job: string): Promise<unknown> {
   for (;;) {
     const { state, result } = (await by(who, "GET", `/v1/jobs/${job}`)).body;
     if (state !== "queued" && state !== "running") return [state, result];
@@ -93,17 +93,17 @@ async function boardOf(who: Account, project: string) {
 }
 
 test("a project is exported and read in by another person, who owns it: the same board under new ids, nothing of others", async () => {
-  const { id } = await made(ann, "/v1/projects", { name: "aviary", description: "Birds.", access: "members" });
+  const { id } = await create(ann, "/v1/projects", { name: "aviary", description: "Birds.", access: "members" });
   await by(ann, "PUT", `/v1/projects/${id}/vision`, { vision: "More birds." });
-  const task = (body: object) => made(ann, `/v1/projects/${id}/tasks`, body);
+  const task = (body: object) => create(ann, `/v1/projects/${id}/tasks`, body);
   const base = await task({ title: "Base", status: "done", priority: "p0", tags: ["wood"] });
   await task({ title: "Roof", status: "in_progress", depends_on: [base["id"]], parent_id: base["id"] });
   await task({ title: "Value", description: "It is value-of-a-secret-4711.", assigned_agent: "engineer" });
   const rules = { feature: [{ stage: "build", disposition: "required", agent_id: "engineer" }] };
   await by(ann, "PUT", `/v1/projects/${id}/workflow-policy`, { rules, wait_for_merge: true });
-  await made(admin, "/v1/secrets", { name: "AVIARY_KEY", value: "value-of-a-secret-4711" });
+  await create(admin, "/v1/secrets", { name: "AVIARY_KEY", value: "value-of-a-secret-4711" });
   // For others, the project does not exist.
-  expect((await exported(ben, id)).status).toBe(404);
+  expect((await exportProject(ben, id)).status).toBe(404);
 
   const env = { PATH: process.env["PATH"] ?? "", HOME: folder.path, SKEP_URL: server.url };
   const skep = async (who: Account, ...words: string[]) => {
@@ -126,7 +126,7 @@ test("a project is exported and read in by another person, who owns it: the same
   const { project, job, tasks, notices } = JSON.parse(read.out) as Imported;
   expect([project.name, project.role, project.access, tasks, notices]).toEqual(["loft", "owner", "personal", 3, []]);
   expect([project.vision, project.outside]).toEqual(["More birds.", "It was read in from an archive."]);
-  expect(await ended(ben, job!.id)).toEqual(["succeeded", { created: 3, refused: [], refused_count: 0 }]);
+  expect(await waitForEnd(ben, job!.id)).toEqual(["succeeded", { created: 3, refused: [], refused_count: 0 }]);
   expect(await boardOf(ben, project.id)).toEqual([
     { title: "Base", status: "done", priority: "p0", depends_on: [], parent: null },
     { title: "Roof", status: "ready", priority: "p2", depends_on: ["Base"], parent: "Base" },
@@ -140,20 +140,20 @@ test("a project is exported and read in by another person, who owns it: the same
   });
   expect((await by(ann, "GET", `/v1/projects/${project.id}`)).status).toBe(404);
   // A trusted archive's texts count as a person's.
-  const own = await imported(ann, readFileSync(file), { name: "nest", trusted: "true", access: "members" });
+  const own = await importProject(ann, readFileSync(file), { name: "nest", trusted: "true", access: "members" });
   expect([own.status, own.body.project.outside, own.body.project.access]).toEqual([201, null, "members"]);
 });
 
 test("secrets leave the server for administrators alone, sealed by a passphrase, and nobody opens them without it", async () => {
-  const { id } = await made(admin, "/v1/projects", { name: "vault" });
+  const { id } = await create(admin, "/v1/projects", { name: "vault" });
   const value = "the-value-that-travels-99";
-  await made(admin, "/v1/secrets", { name: "TRAVELS", value });
+  await create(admin, "/v1/secrets", { name: "TRAVELS", value });
   const passphrase = "a passphrase of some length";
-  expect((await exported(ann, id, { secrets: ["TRAVELS"], passphrase })).status).toBe(403);
-  expect((await exported(admin, id, { secrets: ["TRAVELS"] })).status).toBe(422);
-  expect((await exported(admin, id, { secrets: ["TRAVELS"], passphrase: "short" })).status).toBe(422);
-  expect((await exported(admin, id, { secrets: ["NOWHERE"], passphrase })).status).toBe(404);
-  const { status, bytes } = await exported(admin, id, { secrets: ["TRAVELS"], passphrase });
+  expect((await exportProject(ann, id, { secrets: ["TRAVELS"], passphrase })).status).toBe(403);
+  expect((await exportProject(admin, id, { secrets: ["TRAVELS"] })).status).toBe(422);
+  expect((await exportProject(admin, id, { secrets: ["TRAVELS"], passphrase: "short" })).status).toBe(422);
+  expect((await exportProject(admin, id, { secrets: ["NOWHERE"], passphrase })).status).toBe(404);
+  const { status, bytes } = await exportProject(admin, id, { secrets: ["TRAVELS"], passphrase });
   expect(status).toBe(200);
   const text = gunzipSync(bytes).toString("latin1");
   expect([
@@ -162,17 +162,17 @@ test("secrets leave the server for administrators alone, sealed by a passphrase,
     text.includes("secrets.json"),
   ]).toEqual([false, false, true]);
   expect((await by(admin, "DELETE", "/v1/secrets/TRAVELS")).status).toBe(204);
-  const asUser = await imported(ann, bytes, { name: "by-a-user", passphrase });
+  const asUser = await importProject(ann, bytes, { name: "by-a-user", passphrase });
   expect(asUser.body.notices).toEqual([expect.stringContaining("an administrator reads them in")]);
-  expect((await imported(admin, bytes, { name: "wrong", passphrase: "another passphrase" })).body.code).toBe(
+  expect((await importProject(admin, bytes, { name: "wrong", passphrase: "another passphrase" })).body.code).toBe(
     "wrong_passphrase",
   );
   expect((await by<{ items: unknown[] }>(admin, "GET", "/v1/projects?name=wrong")).body.items).toEqual([]);
-  const right = await imported(admin, bytes, { name: "right", passphrase });
+  const right = await importProject(admin, bytes, { name: "right", passphrase });
   expect([right.status, right.body.notices]).toEqual([201, []]);
   expect((await by(admin, "GET", "/v1/secrets/TRAVELS")).body["masked_preview"]).toBe("the-…s-99");
   // A secret that exists already stays as it is, and the notice says so.
-  const again = await imported(admin, bytes, { name: "again", passphrase });
+  const again = await importProject(admin, bytes, { name: "again", passphrase });
   expect(again.body.notices).toEqual([expect.stringContaining("The secret TRAVELS was left out")]);
 });
 
@@ -281,7 +281,7 @@ test("content that is not what a project holds is refused, and leaves no project
     [tasks(`${JSON.stringify({ title: "A", depends_on: ["nobody"] })}\n`), "has this key"],
   ];
   for (const [entries, why] of cases) {
-    const { status, body } = await imported(ben, await tarOf(...entries));
+    const { status, body } = await importProject(ben, await tarOf(...entries));
     expect([why, status, JSON.stringify(body)]).toEqual([why, 422, expect.stringContaining(why)]);
   }
   expect((await by<{ items: unknown[] }>(admin, "GET", "/v1/projects?name=hostile")).body.items).toEqual([]);

@@ -108,8 +108,8 @@ export function createWorkBranches(deps: WorkBranchesDeps) {
       await inTurn(project_id, () => join({ ...works.find(id)!, project_id }, into, message, signal));
     },
     /** Branches whose newest work was never merged. */
-    async unmerged(projectId: string): Promise<string[]> {
-      const left = await ofWork((prefix) => git.unmerged(repositoryOf(projectId), prefix));
+    async listUnmerged(projectId: string): Promise<string[]> {
+      const left = await ofWork((prefix) => git.listUnmerged(repositoryOf(projectId), prefix));
       const isTaken = ({ branch, commit }: Branch) => rowOf(branch)?.merged_head === commit;
       return left.filter((one) => !isTaken(one)).map(({ branch }) => branch);
     },

@@ -68,7 +68,7 @@ export function createClones(deps: ClonesDeps) {
   const clone = defineJob("clone", Payload, ({ project_id }, job) => cloneProject(deps, project_id, job), {
     parallel: PARALLEL,
     outward: true,
-    ended: recordEnd,
+    onEnd: recordEnd,
   });
   /** Begins a clone of a project whose row says `cloning`, after the transaction around it has committed. */
   const start = ({ id, name }: ProjectRow): void =>

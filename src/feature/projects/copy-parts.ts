@@ -55,15 +55,17 @@ export function createCopyParts({ git, submodules, lfs, masking, fetching }: Cop
 
 /** One or two sentences about what the repository refers to and the working copy lacks. */
 const missingOf = (modules: readonly MissingSubmodule[], lfs: FetchedLfs, masking: Pick<Masking, "json">): string => {
-  const named = (missing: readonly MissingSubmodule[]): string => {
+  const formatMissing = (missing: readonly MissingSubmodule[]): string => {
     const shown = missing.slice(0, NAMED_MODULES).map(({ path, why }) => `${path.slice(0, 100)} (${why})`);
     const more = missing.length > NAMED_MODULES ? ` and ${missing.length - NAMED_MODULES} more` : "";
     return `${masking.json(shown).join(", ")}${more}.`;
   };
   return [
-    ...(modules.length > 0 ? [`Submodules that were not fetched, their folders are empty: ${named(modules)}`] : []),
+    ...(modules.length > 0
+      ? [`Submodules that were not fetched, their folders are empty: ${formatMissing(modules)}`]
+      : []),
     ...(lfs.missing.length > 0
-      ? [`Files in Git LFS that were not fetched, the working copy holds their pointers: ${named(lfs.missing)}`]
+      ? [`Files in Git LFS that were not fetched, the working copy holds their pointers: ${formatMissing(lfs.missing)}`]
       : []),
   ].join(" ");
 };

@@ -72,11 +72,11 @@ export const projects = defineFeature(
     const works = createWorks(store);
     const workspaces = createWorkspaces({ ...own, ...places, works, submodules, lfs, refresh, gitDepth });
     const branches = createWorkBranches({ ...own, works, settle });
-    const unmerged = branches.unmerged;
+    const listUnmerged = branches.listUnmerged;
     const service = createProjects({
       ...own,
       clones,
-      unmerged,
+      listUnmerged,
       atWork: works.atWork,
       async discard(id) {
         await updates.stop(id);
@@ -124,7 +124,7 @@ export const projects = defineFeature(
           name: "repack",
           everyMs: REPACK_MS,
           async run(signal) {
-            for (const id of await workspaces.unpacked()) if (!signal.aborted) await workspaces.repack(id, signal);
+            for (const id of await workspaces.listUnpacked()) if (!signal.aborted) await workspaces.repack(id, signal);
           },
         },
       ],

@@ -33,7 +33,7 @@ const create = (body: Record<string, unknown>) => server.request<Project>("POST"
 const read = async (id: string) => (await server.request<Project>("GET", `/v1/projects/${id}`)).body;
 
 /** Follows the project's events until its workspace is in that state. */
-async function settled(id: string, state: Project["workspace"]["state"], at = server): Promise<Project> {
+async function waitForState(id: string, state: Project["workspace"]["state"], at = server): Promise<Project> {
   type Event = { project_id: string; data: { workspace: Project["workspace"] } };
   const frames = framesOf<Event>(at, "/v1/events/stream?after=0&kinds=project_changed");
   await framesUntil(frames, ({ data: { project_id, data } }) => project_id === id && data.workspace.state === state);
@@ -61,7 +61,7 @@ describe("projects", () => {
   test("a repository is cloned in the background; the project says when it is ready", async () => {
     const made = await create({ name: "cloned", repository: upstream });
     expect([made.status, made.body.workspace.state]).toEqual([201, "cloning"]);
-    const project = await settled(made.body.id, "ready");
+    const project = await waitForState(made.body.id, "ready");
     expect(project.workspace).toMatchObject({
       state: "ready",
       error: null,
@@ -77,22 +77,22 @@ describe("projects", () => {
   test("a clone that fails says why without a path of this machine, and can be tried again", async () => {
     const late = join(root, "late");
     const made = await create({ name: "late", repository: late });
-    const failed = await settled(made.body.id, "failed");
+    const failed = await waitForState(made.body.id, "failed");
     expect(failed.workspace.error).toContain("git clone failed");
     expect(failed.workspace.error).not.toContain(server.data);
     plain(root, "clone", "-q", "--bare", upstream, late);
     const again = await server.request("POST", `/v1/projects/${made.body.id}/clone`);
     expect(again.status).toBe(202);
-    expect((await settled(made.body.id, "ready")).workspace.error).toBeNull();
+    expect((await waitForState(made.body.id, "ready")).workspace.error).toBeNull();
     expect((await server.request("POST", `/v1/projects/${made.body.id}/clone`)).status).toBe(202);
   });
 
   test("a branch that does not exist fails the clone, one that is becomes the default", async () => {
     plain(upstream, "branch", "-f", "side");
     const made = await create({ name: "side", repository: upstream, default_branch: "side" });
-    expect((await settled(made.body.id, "ready")).default_branch).toBe("side");
+    expect((await waitForState(made.body.id, "ready")).default_branch).toBe("side");
     const none = await create({ name: "no-branch", repository: upstream, default_branch: "nowhere" });
-    expect((await settled(none.body.id, "failed")).workspace.state).toBe("failed");
+    expect((await waitForState(none.body.id, "failed")).workspace.state).toBe("failed");
   });
 
   test.each([
@@ -146,7 +146,7 @@ describe("projects", () => {
 
   test("deleting removes the row, the clone and the folder", async () => {
     const made = await create({ name: "gone", repository: upstream });
-    await settled(made.body.id, "ready");
+    await waitForState(made.body.id, "ready");
     expect((await server.request("DELETE", `/v1/projects/${made.body.id}`)).status).toBe(204);
     expect((await server.request("GET", `/v1/projects/${made.body.id}`)).status).toBe(404);
     expect((await server.request("DELETE", `/v1/projects/${made.body.id}`)).status).toBe(404);
@@ -174,7 +174,7 @@ describe("projects", () => {
     try {
       const repository = `http://127.0.0.1:${origin.port}/served.git`;
       const { id } = (await create({ name: "in a fetch", repository })).body;
-      await settled(id, "ready");
+      await waitForState(id, "ready");
       hangs = true;
       const { body: job } = await server.request<{ id: string }>("POST", `/v1/projects/${id}/fetch`);
       await asked.promise;
@@ -195,7 +195,7 @@ describe("projects", () => {
     const { body } = await first.request<Project>("POST", "/v1/projects", { body: { name: "cut", repository } });
     const whole = { name: "whole", repository: upstream };
     const { id } = (await first.request<Project>("POST", "/v1/projects", { body: whole })).body;
-    await settled(id, "ready", first);
+    await waitForState(id, "ready", first);
     await first.stop("SIGKILL");
     writeFileSync(join(data, "projects", id, "git/refs/remotes/origin/trunk.lock"), "");
     plain(upstream, "commit", "-q", "--allow-empty", "-m", "later");
@@ -209,7 +209,7 @@ describe("projects", () => {
     const second = await startServer({ data, env });
     try {
       await asked.promise;
-      expect((await settled(body.id, "failed", second)).workspace.error).toContain("not found");
+      expect((await waitForState(body.id, "failed", second)).workspace.error).toContain("not found");
       const { body: job } = await second.request<{ id: string }>("POST", `/v1/projects/${id}/fetch`);
       const frames = framesOf<{ data: { job_id: string; state: string } }>(
         second,

@@ -40,7 +40,7 @@ async function project(files: Record<string, string>, more: (folder: string) => 
   plainGit(source, "add", "-A");
   plainGit(source, "commit", "-qm", "first");
   const model = createHandModel();
-  const rig = await rigs.started({
+  const rig = await rigs.startRig({
     pipelines: { one: PIPELINE },
     models: model,
     env: { ALLOW_LOCAL_REPOSITORIES: "true" },

@@ -60,7 +60,7 @@ export function createRepositoryTexts({ git, rows, masking, folder, readFrontMat
 
   async function read(repository: string, commit: string, branch: string): Promise<RepositoryText> {
     const files = await git.filesIn(repository, commit, {
-      wanted: (path) => INSTRUCTIONS.test(path) || SKILL.test(path),
+      isWanted: (path) => INSTRUCTIONS.test(path) || SKILL.test(path),
       most: FILES_MOST,
     });
     const notes = files.map(({ path }) => path).filter((path) => INSTRUCTIONS.test(path) && !SKILL.test(path));
@@ -75,11 +75,11 @@ export function createRepositoryTexts({ git, rows, masking, folder, readFrontMat
       branch,
       commit,
       skills,
-      instructions: top === undefined || text === null ? undefined : { file: top, ...shown(text) },
+      instructions: top === undefined || text === null ? undefined : { file: top, ...presentText(text) },
       nested: nestedOf(notes).slice(0, NESTED_MOST),
     };
   }
-  function shown(text: string): { text: string; isCut: boolean } {
+  function presentText(text: string): { text: string; isCut: boolean } {
     const whole = Buffer.from(masking.text(visibleText(text)));
     const isCut = whole.length > INSTRUCTION_BYTES;
     return { text: new TextDecoder().decode(whole.subarray(0, INSTRUCTION_BYTES)).replace(/\ufffd$/, ""), isCut };
@@ -130,7 +130,7 @@ export function createRepositoryTexts({ git, rows, masking, folder, readFrontMat
       const { commit } = await git.head(repository);
       if (commit === null) return null;
       const wanted = new Set(paths);
-      const files = await git.filesIn(repository, commit, { wanted: (path) => wanted.has(path), most: paths.length });
+      const files = await git.filesIn(repository, commit, { isWanted: (path) => wanted.has(path), most: paths.length });
       const texts = new Map<string, string>();
       for (const { path, bytes } of files)
         texts.set(path, bytes > TEXT_BYTES ? "" : ((await git.fileAt(repository, commit, path)) ?? ""));

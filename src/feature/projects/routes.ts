@@ -23,7 +23,7 @@ const LOCATION = "/v1/projects/:id";
  * @throws Problem 403 when a caller who is no administrator changes the check: that command is executed in everybody's
  * runs.
  */
-function checked<Body extends { check?: string | null }>(body: Body, caller: Caller, before: Project | null): Body {
+function authorize<Body extends { check?: string | null }>(body: Body, caller: Caller, before: Project | null): Body {
   if (!caller.admin && body.check !== undefined && body.check !== (before?.check ?? null))
     throw forbidden("Only an administrator sets the check, a command that everybody's runs of the project execute.");
   return body;
@@ -47,13 +47,13 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
       answer: { 201: ShownProject },
       summary: "Create a project and clone its repository in the background",
       handler: ({ body, caller, answer }) =>
-        answer.created(LOCATION, () => shownTo(projects.create(checked(body, caller, null), caller), caller)),
+        answer.created(LOCATION, () => shownTo(projects.create(authorize(body, caller, null), caller), caller)),
     }),
     operation("getProject", "GET /v1/projects/:id", {
       access: "user",
       answer: ShownProject,
       summary: "Get a project",
-      handler: ({ params, caller, answer }) => answer.tagged(shownTo(projects.get(params.id), caller)),
+      handler: ({ params, caller, answer }) => answer.tag(shownTo(projects.get(params.id), caller)),
     }),
     operation("updateProject", "PUT /v1/projects/:id", {
       access: "user",
@@ -62,8 +62,8 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
       answer: ShownProject,
       summary: "Change a project",
       handler: async ({ params, body, caller, answer }) => {
-        const updated = await projects.update(params.id, checked(body, caller, projects.get(params.id)));
-        return answer.tagged(shownTo(updated, caller));
+        const updated = await projects.update(params.id, authorize(body, caller, projects.get(params.id)));
+        return answer.tag(shownTo(updated, caller));
       },
     }),
     operation("updateProjectVision", "PUT /v1/projects/:id/vision", {
@@ -73,7 +73,7 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
       answer: ShownProject,
       summary: "Set or remove a project's vision",
       handler: ({ params, body, caller, answer }) =>
-        answer.tagged(shownTo(projects.setVision(params.id, body.vision), caller)),
+        answer.tag(shownTo(projects.setVision(params.id, body.vision), caller)),
     }),
     operation("deleteProject", "DELETE /v1/projects/:id", {
       access: "user",
@@ -107,7 +107,7 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
       description: "The default branch loses merges that were not pushed. The branches of runs stay.",
       handler: async ({ params, caller, answer }) => {
         await updates.reset(params.id);
-        return answer.tagged(shownTo(projects.get(params.id), caller));
+        return answer.tag(shownTo(projects.get(params.id), caller));
       },
     }),
   ]);

@@ -26,7 +26,7 @@ interface ProjectsDeps extends Pick<Core, "store" | "clock" | "audit" | "access"
   /** Number of executions of chats, swarms, spawned work and routines that are at work on the project's branches. */
   atWork(projectId: string): number;
   /** Branches of the project's runs and sessions that were never merged. */
-  unmerged(projectId: string): Promise<string[]>;
+  listUnmerged(projectId: string): Promise<string[]>;
   /** Makes another branch of the clone the default. @throws Problem 409, 422. */
   switchTo(projectId: string, branch: string): Promise<void>;
   /** Starts an update of the project's clone. */
@@ -39,7 +39,7 @@ export type Projects = ReturnType<typeof createProjects>;
 
 export function createProjects(deps: ProjectsDeps) {
   const { store, rows, clock, audit, clones, rules, folder, pipelineExists, access } = deps;
-  const presented = (row: ProjectRow, counts?: Record<string, number>): Project =>
+  const present = (row: ProjectRow, counts?: Record<string, number>): Project =>
     presentProject(row, access.openTo(row.id), counts);
   const find = (id: string): ProjectRow => expectFound(rows.find(id), "project");
   const assertName = (name: string, own?: string): void => {
@@ -49,10 +49,10 @@ export function createProjects(deps: ProjectsDeps) {
   const sourceOf = (repository: string | null | undefined): string | null =>
     repository ? parseRepository(repository, rules).source : null;
   const tasksOf = (id: string) => rows.taskCounts([id]).get(id);
-  const shown = (row: ProjectRow): Project => presented(row, tasksOf(row.id));
+  const presentWithCounts = (row: ProjectRow): Project => present(row, tasksOf(row.id));
   const begin = (row: ProjectRow): Project => {
     if (row.workspace_state === "cloning") clones.start(row);
-    return shown(row);
+    return presentWithCounts(row);
   };
   return {
     /** The projects that the caller sees. */
@@ -63,17 +63,17 @@ export function createProjects(deps: ProjectsDeps) {
         found,
         page,
         (row) => row.id,
-        (row) => presented(row, counts.get(row.id)),
+        (row) => present(row, counts.get(row.id)),
       );
     },
     /** @throws Problem 404. */
-    get: (id: string): Project => shown(find(id)),
+    get: (id: string): Project => presentWithCounts(find(id)),
     /** As `get`, without counting the project's tasks. @throws Problem 404. */
-    plain: (id: string): PlainProject => presented(find(id)),
+    plain: (id: string): PlainProject => present(find(id)),
     /** Finds a project by name, for runs. Undefined also for a project that the asker does not see. */
     byName(name: string, asker: Asker): Project | undefined {
       const row = rows.findByName(name);
-      return row && mayRead(asker, WHOSE.projects, row) ? shown(row) : undefined;
+      return row && mayRead(asker, WHOSE.projects, row) ? presentWithCounts(row) : undefined;
     },
     /** Whether the name is taken, also by a project that the caller does not see: names are unique. */
     isTaken: (name: string): boolean => rows.findByName(name) !== undefined,
@@ -123,7 +123,7 @@ export function createProjects(deps: ProjectsDeps) {
       return store.write(() => {
         find(id);
         rows.update(id, { vision }, "updated");
-        return shown(find(id));
+        return presentWithCounts(find(id));
       });
     },
     /**
@@ -135,7 +135,7 @@ export function createProjects(deps: ProjectsDeps) {
         const row = find(id);
         if (row.repository === null) throw conflict("The project has no repository to clone.", "no_repository");
         if (row.workspace_state === "ready") deps.update(id, userId);
-        if (row.workspace_state === "ready" || row.workspace_state === "cloning") return shown(row);
+        if (row.workspace_state === "ready" || row.workspace_state === "cloning") return presentWithCounts(row);
         rows.update(id, { workspace_state: "cloning", workspace_error: null }, "workspace");
         return begin(find(id));
       }),
@@ -144,7 +144,7 @@ export function createProjects(deps: ProjectsDeps) {
      * @throws Problem 409 while runs or agents are at work; `unmerged_branches` with their names unless `force`.
      */
     async remove(id: string, force: boolean, caller: Caller): Promise<void> {
-      const lost = force || find(id).workspace_state !== "ready" ? [] : await deps.unmerged(id);
+      const lost = force || find(id).workspace_state !== "ready" ? [] : await deps.listUnmerged(id);
       if (lost.length > 0) throw notMerged(lost);
       store.write(() => {
         const row = find(id);

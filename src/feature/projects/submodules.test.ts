@@ -13,7 +13,7 @@ const hash = "a".repeat(40);
  */
 async function fetching(repository: string, urls: string[], nested: string[] = []) {
   const asked: CommitFetch[] = [];
-  const listed = (all: string[]): Submodule[] => all.map((url, at) => ({ path: `m${at}`, commit: hash, url }));
+  const toSubmodules = (all: string[]): Submodule[] => all.map((url, at) => ({ path: `m${at}`, commit: hash, url }));
   const submodules = createSubmodules({
     guard: {
       isListed: () => false,
@@ -23,7 +23,7 @@ async function fetching(repository: string, urls: string[], nested: string[] = [
     rules: { allowLocal: true, isListed: () => false, assertSpelling: (host) => host },
     authorizationFor: async () => "Bearer of-the-host",
     git: {
-      submodules: async (at) => (at.includes("/modules/") ? listed(nested) : listed(urls)),
+      submodules: async (at) => (at.includes("/modules/") ? toSubmodules(nested) : toSubmodules(urls)),
       fetchCommit: async (request) => void asked.push(request),
       placeCommit: async () => {},
     },

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createTurns } from "./turns.ts";
 
 /** Work that reports its beginning and ends when the test lets it. */
-function held() {
+function createHeldWork() {
   const began = Promise.withResolvers<void>();
   const end = Promise.withResolvers<void>();
   const work = async () => {
@@ -14,7 +14,7 @@ function held() {
 
 test("a fetch goes beside turns, which go one after another; another project waits for neither", async () => {
   const { inTurn, fetching } = createTurns(async () => {});
-  const [fetch, turn] = [held(), held()];
+  const [fetch, turn] = [createHeldWork(), createHeldWork()];
   const order: string[] = [];
   const fetched = fetching("a", fetch.work).then(() => order.push("fetch"));
   await fetch.began;
@@ -32,7 +32,7 @@ test("a fetch goes beside turns, which go one after another; another project wai
 
 test("what is alone waits for the fetch and the turn under way, and those that come later wait for it", async () => {
   const { inTurn, fetching, alone } = createTurns(async () => {});
-  const [fetch, turn, whole] = [held(), held(), held()];
+  const [fetch, turn, whole] = [createHeldWork(), createHeldWork(), createHeldWork()];
   const order: string[] = [];
   const before = [fetching("a", fetch.work), inTurn("a", turn.work)];
   await Promise.all([fetch.began, turn.began]);
@@ -56,11 +56,11 @@ test("what is alone waits for the fetch and the turn under way, and those that c
 test("after work failed the clone is opened again, when nothing runs in it any more", async () => {
   const opened: string[] = [];
   const { inTurn, fetching } = createTurns(async (id) => void opened.push(id));
-  const fetch = held();
+  const fetch = createHeldWork();
   const fetched = fetching("a", fetch.work);
   await fetch.began;
-  const killed = () => Promise.reject(new Error("git took too long"));
-  await expect(inTurn("a", killed)).rejects.toThrow("too long");
+  const rejectKilled = () => Promise.reject(new Error("git took too long"));
+  await expect(inTurn("a", rejectKilled)).rejects.toThrow("too long");
   // The fetch is still writing, so its locks and packs are not leftovers.
   await inTurn("a", async () => {});
   expect(opened).toEqual(["a"]);

@@ -41,12 +41,12 @@ const commit = (file: string, text: string) => {
 };
 const push = (...options: string[]) => plainGit(upstream, "push", "-q", ...options, bare, "--all");
 /** Fetches the project. @returns the job's error, null when there is none. */
-async function fetched(): Promise<Record<string, unknown> | null> {
+async function fetchProject(): Promise<Record<string, unknown> | null> {
   const { id: job } = (await call("POST", `/v1/projects/${id}/fetch`)).body;
   await becomes(async () => ["succeeded", "failed"].includes(String((await get(`/v1/jobs/${job}`))["state"])), true);
   return (await get(`/v1/jobs/${job}`))["error"] as Record<string, unknown> | null;
 }
-async function ended(run: string): Promise<void> {
+async function waitForEnd(run: string): Promise<void> {
   const over = ["succeeded", "failed", "cancelled"];
   await becomes(async () => over.includes(String((await get(`/v1/runs/${run}`))["status"])), true);
   expect(await get(`/v1/runs/${run}`)).toMatchObject({ error: null, status: "succeeded" });
@@ -55,7 +55,7 @@ async function ran(): Promise<string> {
   const project_name = (await get(`/v1/projects/${id}`))["name"];
   const body = { pipeline_id: "write", task_description: "Write", project_name };
   const { id: run } = (await call("POST", "/v1/runs", body)).body;
-  await ended(String(run));
+  await waitForEnd(String(run));
   return String(run);
 }
 const merge = (run: string, body: Record<string, unknown>) => call("POST", `/v1/runs/${run}/merge`, body);
@@ -78,11 +78,11 @@ test("a history that was rewritten is said so and not joined, and a reset follow
   plainGit(upstream, "reset", "-q", "--hard", "HEAD~1");
   const now = commit("other.txt", "instead\n");
   push("--force");
-  expect(await fetched()).toMatchObject({ code: "upstream_rewritten" });
+  expect(await fetchProject()).toMatchObject({ code: "upstream_rewritten" });
   expect(await get(`/v1/projects/${id}`)).toMatchObject({ workspace: { head: removed } });
   const reset = await call("POST", `/v1/projects/${id}/reset`);
   expect(reset).toMatchObject({ status: 200, body: { workspace: { head: now } } });
-  expect(await fetched()).toBeNull();
+  expect(await fetchProject()).toBeNull();
   expect(await merge(before, { push: true })).toMatchObject({ status: 409, body: { code: "removed_commits" } });
   expect((await merge(await ran(), { push: true })).status).toBe(200);
   expect(plainGit(bare, "log", "--format=%H", "main").split("\n")).not.toContain(removed);
@@ -91,7 +91,7 @@ test("a history that was rewritten is said so and not joined, and a reset follow
 test("a history that was only shortened is noticed, too", async () => {
   plainGit(upstream, "reset", "-q", "--hard", "HEAD~1");
   push("--force");
-  expect(await fetched()).toMatchObject({ code: "upstream_rewritten" });
+  expect(await fetchProject()).toMatchObject({ code: "upstream_rewritten" });
 });
 
 test("another default branch is where runs begin and merges go; one that is not there is refused", async () => {
@@ -99,7 +99,7 @@ test("another default branch is where runs begin and merges go; one that is not 
   const tip = commit("release.txt", "r\n");
   push();
   expect(await call("PUT", `/v1/projects/${id}`, { default_branch: "release" })).toMatchObject({ status: 422 });
-  expect(await fetched()).toBeNull();
+  expect(await fetchProject()).toBeNull();
   for (const name of ["HEAD", "FETCH_HEAD", "refs/heads/x", "a".repeat(40)])
     expect([name, (await call("PUT", `/v1/projects/${id}`, { default_branch: name })).status]).toEqual([name, 422]);
   const changed = await call("PUT", `/v1/projects/${id}`, { default_branch: "release" });
@@ -115,16 +115,16 @@ test("a default branch that the repository has no more, or never had, is said so
     code: "branch_gone",
     message: expect.stringMatching(/no branch main any more\. .*projects update --branch/),
   };
-  expect(await fetched()).toMatchObject(gone);
+  expect(await fetchProject()).toMatchObject(gone);
   // What the message says to do works, since the failed fetch brought the other branch.
   expect(await call("PUT", `/v1/projects/${id}`, { default_branch: "other" })).toMatchObject({ status: 200 });
-  expect(await fetched()).toBeNull();
+  expect(await fetchProject()).toBeNull();
   const empty = join(root, "empty.git");
   plainGit(root, "init", "-q", "--bare", "-b", "main", empty);
   id = String((await call("POST", "/v1/projects", { name: "empty", repository: empty })).body["id"]);
   await becomes(async () => ((await get(`/v1/projects/${id}`))["workspace"] as { state: string }).state, "ready");
   const never = { code: "branch_gone", message: expect.stringContaining("no branch main yet") };
-  expect(await fetched()).toMatchObject(never);
+  expect(await fetchProject()).toMatchObject(never);
 });
 
 test("no branch is called HEAD: a merge into it is refused, and the next one works", async () => {
@@ -156,7 +156,7 @@ test("attributes of the repository hide nothing from a review", async () => {
   const { id: run } = (
     await call("POST", "/v1/runs", { pipeline_id: "later", task_description: "Later", project_name })
   ).body;
-  await ended(String(run));
+  await waitForEnd(String(run));
   const answer = await fetch(`${server.url}/v1/runs/${run}/diff?format=patch`);
   expect(await answer.text()).toContain("+worse()");
 });
@@ -179,7 +179,7 @@ async function ranCommand(command: string) {
   const project_name = (await get(`/v1/projects/${id}`))["name"];
   const body = { pipeline_id: `p${pipeline}`, task_description: "One", project_name };
   const { id: run } = (await call("POST", "/v1/runs", body)).body;
-  await ended(String(run));
+  await waitForEnd(String(run));
   const patch = await (await fetch(`${server.url}/v1/runs/${run}/diff?format=patch`)).text();
   return { run: await get(`/v1/runs/${run}`), patch };
 }

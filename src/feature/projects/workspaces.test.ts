@@ -35,7 +35,7 @@ let published: SkepEvent[];
 let project: string;
 let home: string;
 /** Hooks that run while the server works: between its first look at a project and the making of a copy. */
-let meanwhile: { initialised?(): void; refreshed?(): void };
+let meanwhile: { onInitialise?(): void; onRefresh?(): void };
 const depth = 50;
 const log = createLog({ logLevel: "silent" });
 const runId = () => newId("run");
@@ -82,7 +82,7 @@ beforeEach(() => {
     ...own,
     async init(place) {
       await own.init(place);
-      meanwhile.initialised?.();
+      meanwhile.onInitialise?.();
     },
   };
   home = mkdtempSync(join(root, "data-"));
@@ -100,7 +100,7 @@ beforeEach(() => {
     lfs: { fetch: async () => NO_LFS },
     ...createTurns(cloneOpener({ rows, git, folder: join(home, "projects") })),
     async refresh() {
-      meanwhile.refreshed?.();
+      meanwhile.onRefresh?.();
       return null;
     },
     gitDepth: () => depth,
@@ -196,7 +196,7 @@ describe("workspaces of runs", () => {
   });
 
   test("a project that gets a repository to clone while its first run makes an empty one is busy, not ready", async () => {
-    meanwhile.initialised = () => rows.update(project, { workspace_state: "cloning" }, "updated");
+    meanwhile.onInitialise = () => rows.update(project, { workspace_state: "cloning" }, "updated");
     await expect(work.prepare({ id: runId(), project_id: project })).rejects.toMatchObject({ code: "workspace_busy" });
     expect(rows.find(project)?.workspace_state).toBe("cloning");
   });
@@ -207,7 +207,7 @@ describe("workspaces of runs", () => {
       { id: runId(), project_id: project },
     ];
     const { path } = await work.prepare(one);
-    meanwhile.refreshed = () => rows.remove(rows.find(project)!);
+    meanwhile.onRefresh = () => rows.remove(rows.find(project)!);
     await expect(work.prepare(two)).rejects.toMatchObject({ status: 404 });
     expect(existsSync(join(dirname(path), two.id))).toBe(false);
     expect(await work.commit(one, "late")).toEqual({ commit: null, skipped: [] });
@@ -270,18 +270,18 @@ describe("a working copy", () => {
     };
   }
   /** Waits until everything that was started for the project has ended. */
-  const settled = () => work.prepare({ id: runId(), project_id: project });
+  const waitForWork = () => work.prepare({ id: runId(), project_id: project });
 
   test("is removed when the run and its last execution have ended, whichever ends last", async () => {
     const [one, two] = [await atWork(), await atWork()];
     one.endRun();
     two.endExecution();
-    await settled();
+    await waitForWork();
     expect([existsSync(one.path), existsSync(two.path)]).toEqual([true, true]);
     one.endExecution();
     two.endRun();
     await Bun.sleep(0);
-    await settled();
+    await waitForWork();
     expect([existsSync(one.path), existsSync(two.path)]).toEqual([false, false]);
   });
 

@@ -158,7 +158,7 @@ export function createWorkspaces(deps: WorkspacesDeps) {
         await git.packAndPrune(repositoryOf(projectId), signal);
       }),
     /** Projects whose clone has many objects that are not packed. */
-    async unpacked(): Promise<string[]> {
+    async listUnpacked(): Promise<string[]> {
       const found: string[] = [];
       for (const id of rows.ids()) if ((await git.looseObjects(repositoryOf(id))) > LOOSE_OBJECTS) found.push(id);
       return found;

@@ -40,7 +40,7 @@ export const providers = defineFeature("providers", (deps: Needs) => {
     splitModel,
     keyChanged: watch.keyChanged,
     isRefused: watch.isRefused,
-    tested: watch.tested,
+    onTest: watch.onTest,
   };
   for (const [name, value] of Object.entries(config.providerEnv))
     if (name.endsWith("_API_KEY")) masking.add(name, value.trim());
@@ -56,7 +56,7 @@ export const providers = defineFeature("providers", (deps: Needs) => {
       windowOf,
       catalogue,
       keys,
-      called: watch.called,
+      onModelCall: watch.onModelCall,
       anyConfigured: service.anyConfigured,
       stateOf: service.stateOf,
       wrongModel: service.wrongModel,

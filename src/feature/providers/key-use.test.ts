@@ -54,9 +54,9 @@ describe("a run", () => {
       [user.id, "user"],
       [user.id, "user"],
     ]);
-    const spent = async (who: Account) =>
+    const readCost = async (who: Account) =>
       (await metered.call<{ totals: Totals }>("GET", "/v1/usage", undefined, who)).body.totals.cost_usd;
-    expect([await spent(user), await spent(admin)]).toEqual([0.2, 0]);
+    expect([await readCost(user), await readCost(admin)]).toEqual([0.2, 0]);
     twoTurns();
     metered.models.requests.length = 0;
     const other = await metered.run(pipeline, admin);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createKeyWatch } from "./key-watch.ts";
 
-type Call = Parameters<ReturnType<typeof createKeyWatch>["called"]>[0];
+type Call = Parameters<ReturnType<typeof createKeyWatch>["onModelCall"]>[0];
 
 test("a notification from before a restart closes at the first call that the provider accepts", () => {
   const open = new Set(["provider-key:acme"]);
@@ -15,7 +15,12 @@ test("a notification from before a restart closes at the first call that the pro
     isOpen: (key) => open.has(key),
   });
   const call = (code?: string) =>
-    watch.called({ provider: "acme", key_source: "instance", user_id: null, error: code ? { code } : null } as Call);
+    watch.onModelCall({
+      provider: "acme",
+      key_source: "instance",
+      user_id: null,
+      error: code ? { code } : null,
+    } as Call);
   expect(watch.isRefused("acme")).toBe(true);
   call("rate_limited");
   expect(watch.isRefused("acme")).toBe(true);

@@ -34,13 +34,13 @@ export function createKeyWatch({ notify, resolve, isOpen }: KeyWatchDeps) {
     });
   };
   return {
-    called({ provider, key_source, user_id, error }: LlmCall): void {
+    onModelCall({ provider, key_source, user_id, error }: LlmCall): void {
       const userId = key_source === "user" ? (user_id ?? undefined) : undefined;
       if (error?.code === "provider_auth") refuse(provider, userId, key_source !== "none");
       else if (error === null && !accepted.get(nameOf(provider, userId))) accept(provider, userId);
     },
     /** The result of testing the connection with a stored key. */
-    tested(provider: string, refused: boolean, userId?: string): void {
+    onTest(provider: string, refused: boolean, userId?: string): void {
       if (refused) refuse(provider, userId, true);
       else accept(provider, userId);
     },

@@ -45,7 +45,7 @@ export function createProviderKeys(deps: KeysDeps) {
   const baseUrl = (entry: ProviderEntry) =>
     normalizeBaseUrl(entry, row(entry.id)?.base_url ?? envBaseUrl(entry) ?? undefined);
 
-  function shared(entry: ProviderEntry): SharedKey | undefined {
+  function findShared(entry: ProviderEntry): SharedKey | undefined {
     const stored = row(entry.id);
     const sealed = stored?.sealed_key;
     if (sealed && stored.key_base_url === baseUrl(entry))
@@ -67,7 +67,7 @@ export function createProviderKeys(deps: KeysDeps) {
     const owner = userId ?? (localUser ? LOCAL_USER : undefined);
     const own = owner === undefined ? undefined : userRow(owner, providerId);
     if (own && own.key_base_url === address) return { ...target, apiKey: sealer.open(own.sealed_key), source: "user" };
-    const key = shared(entry);
+    const key = findShared(entry);
     if (key) return { ...target, apiKey: key.open(), source: key.source };
     // A self-hosted server may need no key; a hosted provider always does.
     const needsNone = entry.local || providerId.startsWith("custom-");
@@ -79,7 +79,7 @@ export function createProviderKeys(deps: KeysDeps) {
     /**
      * The key that everybody shares, from the settings or the environment, whether or not the provider is switched on.
      */
-    shared,
+    findShared,
     /** The address that is used: the administrator's, else the environment's, else the provider's own. */
     baseUrl,
     row,

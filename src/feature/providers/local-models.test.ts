@@ -19,7 +19,7 @@ const MODEL = "ollama/qwen3:8b";
 const call = async <T = Record<string, unknown>>(method: string, path: string, body?: unknown) =>
   (await server.request<T>(method, path, { body })).body;
 const setModel = (fields: Record<string, unknown>) => call<ProviderModel>("PUT", "/v1/settings/models", fields);
-const listed = async (id: string) =>
+const findModel = async (id: string) =>
   (await call<{ items: ProviderModel[] }>("GET", "/v1/models?provider=ollama")).items.find((one) => one.id === id);
 const windowFinding = async () =>
   (await call<{ findings: { check: string; detail: string }[] }>("GET", "/v1/doctor")).findings.find(
@@ -29,7 +29,7 @@ const windowFinding = async () =>
 test("Ollama's window is asked of the server, and one that is too small is said with its remedy", async () => {
   await call("PUT", "/v1/settings/providers/ollama", { base_url: ollama.origin, default: MODEL });
   await call("POST", "/v1/settings/providers/ollama/test", {});
-  expect(await listed(MODEL)).toMatchObject({ context_window: null, max_context_window: 40_960, images: true });
+  expect(await findModel(MODEL)).toMatchObject({ context_window: null, max_context_window: 40_960, images: true });
   expect((await windowFinding())?.detail).toContain("no window is set");
   const found = await call("POST", "/v1/settings/models/window", { model: MODEL });
   expect(found).toMatchObject({ context_window: 4_096, is_small: true });
@@ -72,12 +72,12 @@ test("doctor says the windows of all models that are named: of settings and agen
 test("setting one field of one model leaves its others and other models; null goes back to what was known", async () => {
   await setModel({ model: "ollama/other", input_usd_per_mtok: 1, output_usd_per_mtok: 2 });
   await setModel({ model: MODEL, images: false });
-  expect(await listed(MODEL)).toMatchObject({ context_window: 32_768, images: false, tools: true });
-  expect(await listed("ollama/other")).toMatchObject({ input_usd_per_mtok: 1, output_usd_per_mtok: 2 });
+  expect(await findModel(MODEL)).toMatchObject({ context_window: 32_768, images: false, tools: true });
+  expect(await findModel("ollama/other")).toMatchObject({ input_usd_per_mtok: 1, output_usd_per_mtok: 2 });
   await setModel({ model: MODEL, images: null, context_window: null });
-  expect(await listed(MODEL)).toMatchObject({ context_window: null, images: true });
+  expect(await findModel(MODEL)).toMatchObject({ context_window: null, images: true });
   await setModel({ model: "ollama/other", input_usd_per_mtok: null, output_usd_per_mtok: null });
-  expect(await listed("ollama/other")).toBeUndefined();
+  expect(await findModel("ollama/other")).toBeUndefined();
 });
 
 test("a name that is none is refused, with its field", async () => {
@@ -102,7 +102,7 @@ test.each([
       status: string;
       messages: { role: string; content: string }[];
     }
-    const said = async (message: string): Promise<Chat> => {
+    const sendMessage = async (message: string): Promise<Chat> => {
       small.next({ text: "Noted." });
       await call("POST", `/v1/chat/sessions/${id}/message`, { message });
       for (;;) {
@@ -112,9 +112,9 @@ test.each([
     };
     const isSummary = ({ body }: { body: unknown }) =>
       JSON.stringify(body).includes("Write a summary from which you can");
-    await said(`The word is heliotrope. ${page.repeat(pages)}`);
+    await sendMessage(`The word is heliotrope. ${page.repeat(pages)}`);
     expect(small.requests.some(isSummary)).toBe(false);
-    const chat = await said(`Second page. ${page.repeat(pages)}`);
+    const chat = await sendMessage(`Second page. ${page.repeat(pages)}`);
     expect(small.requests.some(isSummary)).toBe(true);
     expect(chat.messages.at(-1)).toMatchObject({ role: "assistant", content: "Noted." });
     // The last request arrived whole, with the summary before it.

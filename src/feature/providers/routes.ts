@@ -133,7 +133,7 @@ function instanceRoutes({ providers, test }: Pick<ProviderRoutesDeps, "providers
       params: IdPath,
       answer: Provider,
       summary: "Get a model provider",
-      handler: ({ params, answer }) => answer.tagged(providers.get(params.id)),
+      handler: ({ params, answer }) => answer.tag(providers.get(params.id)),
     }),
     operation("updateProvider", "PUT /v1/settings/providers/:id", {
       access: "admin",
@@ -144,7 +144,7 @@ function instanceRoutes({ providers, test }: Pick<ProviderRoutesDeps, "providers
       description: "An id that begins with `custom-` adds a self-hosted server and requires its `base_url`.",
       handler: ({ params, body, caller, request, answer }) => {
         if (request.headers.has("if-match")) assertIfMatch(request, providers.get(params.id));
-        return answer.tagged(providers.update(params.id, body, caller));
+        return answer.tag(providers.update(params.id, body, caller));
       },
     }),
     operation("deleteProvider", "DELETE /v1/settings/providers/:id", {

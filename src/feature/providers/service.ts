@@ -106,11 +106,11 @@ export function createProviders(deps: ProvidersDeps) {
     if (entry.kind === "scripted") return true;
     if (keys.baseUrl(entry) === undefined) return false;
     if (entry.local || entry.id.startsWith("custom-")) return row !== undefined || keys.inEnvironment(entry);
-    return keys.shared(entry) !== undefined;
+    return keys.findShared(entry) !== undefined;
   };
   const present = (entry: ProviderEntry): Omit<Provider, "last_used_on"> => {
     const row = keys.row(entry.id);
-    const key = keys.shared(entry);
+    const key = keys.findShared(entry);
     const chosen = deps.defaultModel.get();
     return {
       id: entry.id,
@@ -138,17 +138,17 @@ export function createProviders(deps: ProvidersDeps) {
       .all([since]);
     return new Map(rows.map(({ provider, day }) => [provider, day]));
   };
-  const shown = (entry: ProviderEntry, days = daysUsed()): Provider => ({
+  const presentWithUse = (entry: ProviderEntry, days = daysUsed()): Provider => ({
     ...present(entry),
     last_used_on: days.get(entry.id) ?? null,
   });
-  const get = (id: string): Provider => shown(entryOf(id));
+  const get = (id: string): Provider => presentWithUse(entryOf(id));
 
   return {
     ...createProviderChanges({ ...deps, entryOf, get, forget: (id) => void known.delete(id) }),
     list(page: Page): ListAnswer<Provider> {
       const days = daysUsed();
-      const all = entries().map((entry) => shown(entry, days));
+      const all = entries().map((entry) => presentWithUse(entry, days));
       return pageOfArray(all, page, (provider) => provider.id);
     },
     /** @throws Problem 404. */
@@ -157,7 +157,7 @@ export function createProviders(deps: ProvidersDeps) {
     allKeys(caller: Caller): ProviderKey[] {
       const plain = caller.kind === "engine";
       const found = entries().flatMap((entry) => {
-        const key = keys.shared(entry);
+        const key = keys.findShared(entry);
         if (!key) return [];
         const base_url = keys.baseUrl(entry) ?? null;
         const masked = { provider: entry.id, source: key.source, masked_key: key.masked, base_url };

@@ -20,7 +20,7 @@ interface ConnectionDeps {
   normalizeBaseUrl(entry: ProviderEntry, given?: string): string | undefined;
   saw(id: string, models: SeenModel[]): void;
   /** Receives the result of a test with a stored key. */
-  tested(providerId: string, refused: boolean, userId?: string): void;
+  onTest(providerId: string, refused: boolean, userId?: string): void;
 }
 
 /** Values to test instead of the stored ones. A stored key is never sent to an address given here. */
@@ -32,7 +32,7 @@ interface Tried {
 export type TestConnection = (id: string, tried: Tried, userId?: string) => Promise<ProviderTest>;
 
 export function createTestConnection(deps: ConnectionDeps): TestConnection {
-  const { catalogue, keys, listModels, normalizeBaseUrl, saw, tested } = deps;
+  const { catalogue, keys, listModels, normalizeBaseUrl, saw, onTest } = deps;
   const present = (id: string, { id: name, ...seen }: SeenModel): ProviderModel => {
     const known = catalogue.info(`${id}/${name}`);
     return {
@@ -66,7 +66,7 @@ export function createTestConnection(deps: ConnectionDeps): TestConnection {
     const endpoint = { providerId: id, kind: row?.kind ?? entry.kind, baseUrl: baseUrl ?? "", apiKey };
     const { ok, models, latency_ms, error, keyRefused = false } = await listModels(endpoint);
     if (tried.api_key === undefined && stored?.apiKey !== undefined && (ok || keyRefused))
-      tested(id, keyRefused, stored.source === "user" ? userId : undefined);
+      onTest(id, keyRefused, stored.source === "user" ? userId : undefined);
     if (ok && baseUrl === inForce) saw(id, models.slice(0, SEEN_MODELS));
     const shown = models.map((model) => present(id, model));
     return { ...answer, ok, duration_ms: latency_ms, models: shown, error: error ?? null, key_refused: keyRefused };

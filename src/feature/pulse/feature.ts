@@ -57,11 +57,11 @@ export const pulse = defineFeature(
     sessions.own("pulse", ticks.owner);
     // While this server is a copy of another instance, it leaves routines to that instance. Once activated, it treats
     // their past times as missed, like a server that was off.
-    const changed = clockwork.add({
+    const onChange = clockwork.add({
       ...ticks.due,
       nextAt: () => (deps.standby.since() === null ? ticks.due.nextAt() : null),
     });
-    deps.standby.whenActive(changed);
+    deps.standby.whenActive(onChange);
     const service = createPulses({
       ...deps,
       rows,
@@ -70,7 +70,7 @@ export const pulse = defineFeature(
       agentExists: agents.exists,
       projectExists,
       wrongModel,
-      changed,
+      onChange,
       toolNames: () => [...new Set(contributions.tools.flatMap((source) => source.names()))],
     });
     return {
@@ -83,7 +83,7 @@ export const pulse = defineFeature(
           everyMs: REPLAN_MS,
           run() {
             ticks.replan();
-            changed();
+            onChange();
           },
         },
       ],

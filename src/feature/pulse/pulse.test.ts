@@ -17,11 +17,11 @@ const WORKER = "---\nname: Worker\npulse_enabled: true\n---\nYou work.";
 const HOURLY: RoutineCreate = { name: "Hourly", instructions: "Look at the inbox", schedule: "0 * * * *" };
 const done = [{ tool: "complete", input: { outputs: {}, summary: "Nothing waited" } }];
 
-async function started({ model = createHandModel(), begin = "2026-11-22T09:30:00Z", agent = WORKER, env = {} } = {}) {
+async function startRig({ model = createHandModel(), begin = "2026-11-22T09:30:00Z", agent = WORKER, env = {} } = {}) {
   let now = Date.parse(begin);
   const clock = { now: () => now, monotonic: systemClock.monotonic };
   const idle = "---\nname: Idle\n---\nYou rest.";
-  const rig = await rigs.started({ pipelines: {}, agents: { worker: agent, idle }, models: model, clock, env });
+  const rig = await rigs.startRig({ pipelines: {}, agents: { worker: agent, idle }, models: model, clock, env });
   const pulse = () => rig.services.pulse;
   /** Runs what is due in several passes, as the clockwork does. */
   const runDue = () => {
@@ -49,7 +49,7 @@ async function started({ model = createHandModel(), begin = "2026-11-22T09:30:00
     ticks: (id: string, who: Caller = LOCAL_ADMIN): PulseTick[] =>
       pulse().ticks("worker", id, PAGE, who).items.reverse(),
     get: (id: string) => pulse().get("worker", id, LOCAL_ADMIN),
-    ended: (tick: PulseTick) =>
+    waitForEnd: (tick: PulseTick) =>
       rig.event(({ kind, data }) => /^pulse_(complete|failed)$/.test(kind) && data["tick_id"] === tick.id),
     sessions: () =>
       rig.store.sqlite.prepare<unknown[], number>("SELECT count(*) FROM sessions WHERE kind = 'pulse'").pluck().get()!,
@@ -62,7 +62,7 @@ const nextOf = async (model: HandModel) => (await model.next()).request;
 
 describe("a routine that is due", () => {
   test("is a session of its agent that reads the instructions and its tasks, and reports the result", async () => {
-    const { rig, model, add, goTo, ticks, get, ended } = await started();
+    const { rig, model, add, goTo, ticks, get, waitForEnd } = await startRig();
     const project = rig.services.projects.create({ name: "site" }, LOCAL_ADMIN);
     const task = rig.services.tasks.create(
       project.id,
@@ -89,7 +89,7 @@ describe("a routine that is due", () => {
     const second = await model.next();
     expect(JSON.stringify(second.request.messages)).toContain("Mend the bell");
     second.reply(done);
-    const event = await ended(tick!);
+    const event = await waitForEnd(tick!);
     expect(event).toMatchObject({ kind: "pulse_complete", data: { name: "Hourly", summary: "Nothing waited" } });
     expect(ticks(id)[0]).toMatchObject({ status: "succeeded", summary: "Nothing waited", reason: null });
     expect(get(id)).toMatchObject({ runs: 1, next_run_at: "2026-11-22T11:00:00.000Z" });
@@ -97,20 +97,20 @@ describe("a routine that is due", () => {
   });
 
   test("that fails says why, and works again at its next time", async () => {
-    const { model, add, goTo, ticks, ended } = await started();
+    const { model, add, goTo, ticks, waitForEnd } = await startRig();
     const { id } = add();
     await goTo("2026-11-22T10:00:00Z");
     (await model.next()).reply([{ tool: "fail", input: { reason: "The inbox is locked" } }]);
-    await ended(ticks(id)[0]!);
+    await waitForEnd(ticks(id)[0]!);
     expect(ticks(id)[0]).toMatchObject({ status: "failed", reason: { message: "The inbox is locked" } });
     await goTo("2026-11-22T11:00:00Z");
     (await model.next()).reply(done);
-    await ended(ticks(id)[1]!);
+    await waitForEnd(ticks(id)[1]!);
     expect(shape(ticks(id)).map(([, status]) => status)).toEqual(["failed", "succeeded"]);
   });
 
   test("has only those of its agent's tools that it names", async () => {
-    const { model, add, goTo } = await started({
+    const { model, add, goTo } = await startRig({
       agent: "---\nname: W\npulse_enabled: true\ntools: [read, ls]\n---\nx",
     });
     add({ tools: ["read", "bash"], model: "demo/scripted" });
@@ -120,12 +120,12 @@ describe("a routine that is due", () => {
   });
 
   test("runs once for all the time that the server was not running; the rest is recorded as missed", async () => {
-    const { rig, model, add, backAt, ticks, ended, sessions } = await started();
+    const { rig, model, add, backAt, ticks, waitForEnd, sessions } = await startRig();
     const { id } = add();
     await backAt("2026-11-22T14:20:00Z");
     (await model.next()).reply(done);
     const caughtUp = ticks(id).find(({ caught_up }) => caught_up)!;
-    await ended(caughtUp);
+    await waitForEnd(caughtUp);
     expect(shape(ticks(id))).toEqual([
       ["10:00", "missed", "server_down"],
       ["11:00", "missed", "server_down"],
@@ -138,7 +138,7 @@ describe("a routine that is due", () => {
   });
 
   test("of a server that was down for a year leaves a bounded number of rows, and runs once", async () => {
-    const { rig, add, backAt, ticks, pulse, sessions } = await started();
+    const { rig, add, backAt, ticks, pulse, sessions } = await startRig();
     const { id } = add({ schedule: { every_minutes: 1 } });
     await backAt("2027-11-22T14:20:30Z");
     expect(sessions()).toBe(1);
@@ -149,7 +149,7 @@ describe("a routine that is due", () => {
   });
 
   test("is not delayed by a clock that was wrong and is set back, and does nothing twice", async () => {
-    const { rig, add, goTo, get, pulse } = await started();
+    const { rig, add, goTo, get, pulse } = await startRig();
     const { id } = add({ max_concurrent: 8 });
     await goTo("2026-11-22T10:00:00Z");
     await goTo("2031-01-01T00:00:10Z");
@@ -171,7 +171,7 @@ describe("a routine that is due", () => {
       ["2026-03-28T12:00Z", ["2026-03-29T01:00:00.000Z", "2026-03-30T00:30:00.000Z"]],
       ["2026-10-24T12:00Z", ["2026-10-25T00:30:00.000Z", "2026-10-26T01:30:00.000Z"]],
     ] as const) {
-      const { add, goTo, ticks } = await started({ begin });
+      const { add, goTo, ticks } = await startRig({ begin });
       const { id } = add({ schedule: "30 2 * * *", timezone: "Europe/Berlin", max_concurrent: 8 });
       for (const time of times) {
         await goTo(time);
@@ -184,7 +184,7 @@ describe("a routine that is due", () => {
 
 describe("a tick that does not run says why", () => {
   test("a blackout, also for what would be caught up in one", async () => {
-    const { rig, add, backAt, goTo, ticks, sessions } = await started();
+    const { rig, add, backAt, goTo, ticks, sessions } = await startRig();
     const { id, next_run_at } = add({ blackouts: [{ start: "10:00", end: "11:30" }] });
     expect(next_run_at).toBe("2026-11-22T12:00:00.000Z");
     await goTo("2026-11-22T10:00:00Z");
@@ -206,7 +206,7 @@ describe("a tick that does not run says why", () => {
   });
 
   test("the previous run still works, unless it may run more than once at a time", async () => {
-    const { model, add, goTo, ticks } = await started();
+    const { model, add, goTo, ticks } = await startRig();
     const [one, two] = [add(), add({ name: "Two", max_concurrent: 2 })];
     for (const hour of ["10", "11", "12"]) await goTo(`2026-11-22T${hour}:00:00Z`);
     await model.next();
@@ -215,7 +215,7 @@ describe("a tick that does not run says why", () => {
   });
 
   test("its agent is off, has no routines, is broken or gone", async () => {
-    const { rig, add, goTo, ticks, get } = await started({ agent: "---\nname: Worker\n---\nYou work." });
+    const { rig, add, goTo, ticks, get } = await startRig({ agent: "---\nname: Worker\n---\nYou work." });
     const { id, blocked } = add();
     expect(blocked).toMatchObject({ code: "pulses_disabled" });
     const { agents } = rig.services;
@@ -229,7 +229,7 @@ describe("a tick that does not run says why", () => {
   });
 
   test("its owner's account is switched off or gone: rights are looked at every time", async () => {
-    const { rig, add, goTo, ticks } = await started();
+    const { rig, add, goTo, ticks } = await startRig();
     const at = new Date().toISOString();
     rig.store.sqlite
       .prepare(
@@ -248,7 +248,7 @@ describe("a tick that does not run says why", () => {
   });
 
   test("the files of its owner's work have reached the limit", async () => {
-    const { rig, model, add, goTo, ticks, ended } = await started({ env: { AUTH_ENABLED: "true" } });
+    const { rig, model, add, goTo, ticks, waitForEnd } = await startRig({ env: { AUTH_ENABLED: "true" } });
     const { sqlite } = rig.store;
     const at = new Date().toISOString();
     sqlite
@@ -275,25 +275,25 @@ describe("a tick that does not run says why", () => {
     sqlite.prepare("DELETE FROM workspace_sizes").run();
     await goTo("2026-11-22T11:00:00Z");
     (await model.next()).reply(done);
-    await ended(ticks(id)[1]!);
+    await waitForEnd(ticks(id)[1]!);
     expect(ticks(id).map(({ status }) => status)).toEqual(["skipped", "succeeded"]);
   });
 
   test("the budget is used up", async () => {
     const model = createHandModel({}, 0.2);
     const agent = "---\nname: W\npulse_enabled: true\nbudget_usd_per_day: 0.2\n---\nx";
-    const { add, goTo, ticks, ended } = await started({ model, agent });
+    const { add, goTo, ticks, waitForEnd } = await startRig({ model, agent });
     const { id } = add();
     await goTo("2026-11-22T10:00:00Z");
     (await model.next()).reply(done);
-    await ended(ticks(id)[0]!);
+    await waitForEnd(ticks(id)[0]!);
     await goTo("2026-11-22T11:00:00Z");
     expect(shape(ticks(id)).map(([, , code]) => code)).toEqual([null, "budget"]);
     expect(ticks(id)[1]!.reason!.message).toContain("$0.2000 of $0.2 (agent_day)");
   });
 
   test("its project is gone", async () => {
-    const { rig, add, goTo, ticks } = await started();
+    const { rig, add, goTo, ticks } = await startRig();
     const project = rig.services.projects.create({ name: "site" }, LOCAL_ADMIN);
     const { id } = add({ project_id: project.id });
     rig.store.sqlite.prepare("DELETE FROM projects WHERE id = ?").run(project.id);
@@ -304,7 +304,7 @@ describe("a tick that does not run says why", () => {
 
 describe("a change", () => {
   test("takes effect at once: another schedule, switched off, switched on", async () => {
-    const { add, pulse, goTo, ticks, get, model } = await started();
+    const { add, pulse, goTo, ticks, get, model } = await startRig();
     const { id } = add();
     const change = (input: Partial<RoutineCreate>) => pulse().update("worker", id, input, LOCAL_ADMIN);
     expect(change({ schedule: { every_minutes: 20 } }).next_run_at).toBe("2026-11-22T09:40:00.000Z");
@@ -321,7 +321,7 @@ describe("a change", () => {
   });
 
   test("a deleted owner's routine goes to the heir switched off, under a name that is free, and its work ends", async () => {
-    const { rig, add, pulse, goTo, ticks, model } = await started();
+    const { rig, add, pulse, goTo, ticks, model } = await startRig();
     const at = new Date().toISOString();
     rig.store.sqlite
       .prepare(
@@ -348,7 +348,7 @@ describe("a change", () => {
   });
 
   test("a deleted agent's routines go with it", async () => {
-    const { rig, add, pulse } = await started();
+    const { rig, add, pulse } = await startRig();
     add();
     rig.services.agents.remove("worker", LOCAL_ADMIN);
     expect(pulse().list(undefined, PAGE, LOCAL_ADMIN).items).toEqual([]);
@@ -357,12 +357,12 @@ describe("a change", () => {
 
 describe("the timeline", () => {
   test("holds past and future ticks, in order, with blackouts, over its pages", async () => {
-    const { model, add, goTo, pulse, ended, ticks } = await started();
+    const { model, add, goTo, pulse, waitForEnd, ticks } = await startRig();
     const { id } = add({ blackouts: [{ start: "12:00", end: "13:30" }] });
     add({ name: "Half", schedule: "30 10-11 * * *" });
     await goTo("2026-11-22T10:00:00Z");
     (await model.next()).reply(done);
-    await ended(ticks(id)[0]!);
+    await waitForEnd(ticks(id)[0]!);
     const span = { from: "2026-11-22T09:00:00Z", to: "2026-11-22T14:00:00Z" };
     const whole = pulse().timeline("worker", span, PAGE, LOCAL_ADMIN).items;
     expect(whole.map(({ at, name, status }) => [at.slice(11, 16), name, status])).toEqual([

@@ -38,7 +38,7 @@ describe("over the API", () => {
   });
   const call = <T = PulseRoutine>(method: string, path: string, body?: unknown, who = a) =>
     server.request<T>(method, `${ROUTES}${path}`, { body, token: who.token });
-  const ended = (after: number, tick: string) =>
+  const waitForEnd = (after: number, tick: string) =>
     framesUntil(
       framesOf<{ data: Record<string, unknown> }>(server, `/v1/events/stream?after=${after}`, a.token),
       ({ event, data }) => /^pulse_(complete|failed)$/.test(event) && data.data["tick_id"] === tick,
@@ -103,7 +103,7 @@ describe("over the API", () => {
     expect(tick.status).toBe(202);
     expect(tick.headers.get("location")).toBe(`${ROUTES}/scribe/${id}/ticks/${tick.body.id}`);
     expect(tick.body).toMatchObject({ routine_id: id, status: "queued", cause: "manual", finished_at: null });
-    const kinds = (await ended(0, tick.body.id)).map(({ event }) => event);
+    const kinds = (await waitForEnd(0, tick.body.id)).map(({ event }) => event);
     for (const kind of ["pulse_routine_changed", "session_started", "pulse_started", "session_ended", "pulse_complete"])
       expect(kinds).toContain(kind);
     const over = (await call<PulseTick>("GET", `/scribe/${id}/ticks/${tick.body.id}`)).body;
@@ -130,7 +130,7 @@ describe("over the API", () => {
       const tick = (await call<PulseTick>("POST", `/${SLOW}/${id}/trigger`)).body;
       if (how === "cancel") {
         expect((await call("POST", `/${SLOW}/${id}/ticks/${tick.id}/cancel`)).status).toBe(200);
-        await ended(0, tick.id);
+        await waitForEnd(0, tick.id);
         const { status } = (await call<PulseTick>("GET", `/${SLOW}/${id}/ticks/${tick.id}`)).body;
         expect(status).toBe("cancelled");
       } else {

@@ -26,7 +26,7 @@ interface PulsesDeps extends Omit<RoutineTicksDeps, "find" | "assertKnown"> {
   /** Names of all tools. */
   toolNames(): string[];
   /** Called when a routine's next time has changed. */
-  changed(): void;
+  onChange(): void;
 }
 
 export type Pulses = ReturnType<typeof createPulses>;
@@ -54,7 +54,7 @@ export function createPulses(deps: PulsesDeps) {
       const { id: routine_id, agent_id, user_id, project_id, name } = row;
       const refs = { agent_id, user_id: user_id ?? undefined, project_id: project_id ?? undefined };
       tx.emit(pulseRoutineChanged, { ...refs, data: { routine_id, name, change } });
-      tx.after(deps.changed);
+      tx.after(deps.onChange);
     });
   const assertAgent = (id: string): void => {
     if (!deps.agentExists(id)) throw notFound("agent");

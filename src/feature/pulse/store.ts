@@ -44,7 +44,7 @@ export function createPulseStore({ rows: rowsOf, statement }: Pick<Store, "rows"
         .get() ?? null,
     due: (now: number, most: number): RoutineRow[] =>
       rows.list([["planned_at <= ?", now]], { order: "planned_at", limit: most }),
-    planned: (): RoutineRow[] => rows.list([["planned_at IS NOT NULL"]]),
+    listPlanned: (): RoutineRow[] => rows.list([["planned_at IS NOT NULL"]]),
     /** Whether the routine already has a scheduled tick of that time. */
     hasTick: (routineId: string, due: number): boolean =>
       statement("SELECT 1 FROM pulse_ticks WHERE routine_id = ? AND due_at = ? AND cause = 'schedule'").get([

@@ -90,7 +90,7 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
   /**
    * Times at which the routine was due and did not run, oldest first. If there are too many, only the newest of them.
    */
-  function owed(plan: Plan, routine: RoutineRow): number[] {
+  function listMissed(plan: Plan, routine: RoutineRow): number[] {
     const found: number[] = [];
     let at = plan.last(clock.now());
     while (at !== null && at >= routine.planned_at! && found.length < LIMITS.ticksMissed) {
@@ -105,7 +105,7 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
   function tick(routine: RoutineRow): void {
     const plan = planOf(routine);
     store.write((tx) => {
-      const due = owed(plan, routine);
+      const due = listMissed(plan, routine);
       const newest = due.findLast((at) => !plan.isBlackedOut(at));
       for (const at of due) {
         const one: Tick = { due: at, cause: "schedule", caughtUp: isLate(at) && at === newest };
@@ -122,7 +122,7 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
   }
   /** Corrects plans that lie too far ahead because the machine's clock was wrong and then set back. */
   function replan(): void {
-    for (const routine of rows.planned()) {
+    for (const routine of rows.listPlanned()) {
       const next = planOf(routine).next(clock.now());
       if (next !== null && next < routine.planned_at!) store.write(() => rows.update(routine.id, { planned_at: next }));
     }
@@ -188,7 +188,7 @@ const about = ({ id, name }: RoutineRow, tick: TickRow) => ({ routine_id: id, ti
 /** Updates a tick when its session starts or ends. */
 function createTickOwner({ rows, mask, now }: Pick<TicksDeps, "rows" | "mask"> & { now(): string }): SessionOwner {
   return {
-    started({ session, started_at }, tx) {
+    onExecutionStart({ session, started_at }, tx) {
       const row = rows.tickOfSession(session.id);
       const routine = row && rows.routine(row.routine_id);
       if (!row || !routine || row.started_at !== null) return;
@@ -197,7 +197,7 @@ function createTickOwner({ rows, mask, now }: Pick<TicksDeps, "rows" | "mask"> &
       const data = { ...about(routine, row), due_at: timestamp(due_at), caught_up, cause };
       tx.emit(pulseStarted, { ...refsOf(routine, session.id), data });
     },
-    ended(session, tx) {
+    onSessionEnd(session, tx) {
       const row = rows.tickOfSession(session.id);
       const routine = row && rows.routine(row.routine_id);
       if (!row || !routine || row.finished_at !== null) return;

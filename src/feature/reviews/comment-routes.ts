@@ -13,7 +13,7 @@ import type { ReviewedWork } from "./reviewed.ts";
 
 interface CommentRoutesDeps {
   comments: Comments;
-  reviewed: Pick<ReviewedWork, "find" | "known" | "present">;
+  reviewed: Pick<ReviewedWork, "find" | "loadUnchecked" | "present">;
   views: Pick<RunViews, "rowFor" | "present">;
 }
 
@@ -60,7 +60,7 @@ function commentsOfChanges({ comments, reviewed }: CommentRoutesDeps) {
         answer.accepted("/v1/changes/:work_id", () => {
           const { id } = reviewed.find(params.id, caller);
           comments.sendBack(id, body ?? {}, caller);
-          return reviewed.present(reviewed.known(id));
+          return reviewed.present(reviewed.loadUnchecked(id));
         }),
     }),
   ]);

@@ -59,13 +59,13 @@ async function events(id: string, ends = 1): Promise<Frame[]> {
   );
   return read.map(({ data }) => data).filter(({ run_id }) => run_id === id);
 }
-async function ended(id: string, times = 1): Promise<Run> {
+async function waitForEnd(id: string, times = 1): Promise<Run> {
   await events(id, times);
   return (await server.request<Run>("GET", `/v1/runs/${id}`)).body;
 }
 async function run(): Promise<Run> {
   const body = { pipeline_id: "p", task_description: "Count", project_name: project.name };
-  return ended((await server.request<Run>("POST", "/v1/runs", { body })).body.id);
+  return waitForEnd((await server.request<Run>("POST", "/v1/runs", { body })).body.id);
 }
 const comment = (id: string, body: Record<string, unknown>) =>
   server.request<RunComment & { code: string; errors: { pointer: string }[] }>("POST", `/v1/runs/${id}/comments`, {
@@ -118,7 +118,7 @@ describe("comments of a run", () => {
       body: { from_step: "second", message: "Nearly." },
     });
     expect([back.status, back.body.restarted_from]).toEqual([202, "second"]);
-    const again = await ended(id, 2);
+    const again = await waitForEnd(id, 2);
     expect(again).toMatchObject({ status: "succeeded", branch });
     expect(again.human_context).toContain("Nearly.");
     expect(again.human_context).toMatch(/- \[cmt_\w+\] a\.txt:3, at `three`: Not three: four\./);
@@ -142,14 +142,14 @@ describe("comments of a run", () => {
     const db = new Database(join(server.data, "skep.db"));
     db.prepare("UPDATE change_comments SET id = ? WHERE id = ?").run(KNOWN, body.id);
     db.close();
-    const listed = async () => (await server.request<{ items: RunComment[] }>("GET", path)).body.items;
+    const listComments = async () => (await server.request<{ items: RunComment[] }>("GET", path)).body.items;
     // The agent of another run calls the same tool, but has no such comment.
     await server.request("POST", `/v1/runs/${other.id}/send-back`, { body: { message: "Again." } });
-    await ended(other.id, 2);
-    expect((await listed()).map(({ answer }) => answer)).toEqual([null, null]);
+    await waitForEnd(other.id, 2);
+    expect((await listComments()).map(({ answer }) => answer)).toEqual([null, null]);
     await server.request("POST", `/v1/runs/${asked.id}/send-back`, { body: { from_step: "second" } });
-    await ended(asked.id, 2);
-    const [second, first] = await listed();
+    await waitForEnd(asked.id, 2);
+    const [second, first] = await listComments();
     expect(first).toMatchObject({
       id: KNOWN,
       answer: "It says four now.",
@@ -167,7 +167,7 @@ describe("comments of a run", () => {
     expect((await cli("comment", id, "a.txt:2", "Say more.")).stdout).toContain("a.txt:2");
     expect((await cli("comment", id)).stdout).toContain("Say more.");
     expect((await cli("send-back", id, "--from", "second")).stdout).toContain(id);
-    expect((await ended(id, 2)).human_context).toContain("Say more.");
+    expect((await waitForEnd(id, 2)).human_context).toContain("Say more.");
   });
 });
 

@@ -23,7 +23,7 @@ import type { Merging } from "./merging.ts";
 import type { Reviewed, ReviewedWork } from "./reviewed.ts";
 
 interface CommentsDeps extends Pick<Core, "store" | "clock"> {
-  reviewed: Pick<ReviewedWork, "work" | "find" | "known">;
+  reviewed: Pick<ReviewedWork, "work" | "find" | "loadUnchecked">;
   /** Has the agents work again with this guidance. Called inside a transaction. @throws Problem 409. */
   workAgain(work: WorkRow, guidance: Guidance, caller: Caller): void;
   fileOf: Merging["file"];
@@ -139,7 +139,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
     addFromHost(run: { id: string }, { id, author, body, path, line, url }: HostComment): boolean {
       return store.write(() => {
         if (fromHost(run.id, id) || full(run.id)) return false;
-        insert(reviewed.known(run.id), {
+        insert(reviewed.loadUnchecked(run.id), {
           path,
           line,
           side: "new",
@@ -169,7 +169,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
         const row = expectFound(found, "comment that this work was sent back with");
         const fields = { answer: mask(answer), answered_by: agentId, answered_at: timestamp(clock.now()) };
         rows.update(fields, { id: comment_id });
-        emit(row, reviewed.known(id), "answered");
+        emit(row, reviewed.loadUnchecked(id), "answered");
       });
     },
     /** @throws Problem 404, 403 for comments of other users and from the code host. */

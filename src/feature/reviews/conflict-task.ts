@@ -67,15 +67,15 @@ function descriptionOf(
     `The ${wordOf(row)} ${row.id} cannot be merged into ${into}: both changed the same places. Make its change again on today's ${into}, keeping what ${into} has gained since.`,
     `It was asked:\n\n${row.title.slice(0, ASKED_CHARACTERS)}`,
     `In conflict:\n${files}`,
-    hunks === "" ? "" : `The places:\n\n${fenced(hunks.slice(0, HUNKS_CHARACTERS))}`,
-    `What it changed${cut ? " (the beginning)" : ""}:\n\n${fenced(patch)}`,
+    hunks === "" ? "" : `The places:\n\n${wrapInFence(hunks.slice(0, HUNKS_CHARACTERS))}`,
+    `What it changed${cut ? " (the beginning)" : ""}:\n\n${wrapInFence(patch)}`,
   ]
     .filter(Boolean)
     .join("\n\n");
 }
 
 /** Puts the text into a fence that is longer than any fence in it. */
-function fenced(text: string): string {
+function wrapInFence(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);
   return `${fence}diff\n${text}\n${fence}`;

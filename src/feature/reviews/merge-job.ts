@@ -67,7 +67,7 @@ export function createMergeJob({ jobs, merge, access }: MergeJobDeps) {
       parallel: PARALLEL,
       outward: true,
       exclusive: ({ project_id }) => project_id,
-      ended({ id, state, payload }) {
+      onEnd({ id, state, payload }) {
         if (state !== "cancelled") return;
         const said = `The merge was cancelled. ${payload.into ?? "The branch"} is as it was.`;
         waiting.get(id)?.reject(conflict(said, "merge_cancelled"));

@@ -128,7 +128,7 @@ export function createMerging({ store, reviewed, works, audit, branches, tasks, 
   /** @throws Problem 409 `merge_conflict`, `run_active`, `session_busy`, `nothing_to_merge`. */
   async function mergeWork(request: MergePayload, { signal, report }: RunningJob, owner: Caller): Promise<Merged> {
     const { strategy, message, push, task } = request;
-    const row = reviewed.known(request.work_id ?? request.run_id ?? "");
+    const row = reviewed.loadUnchecked(request.work_id ?? request.run_id ?? "");
     // Rights and state are checked again: the job may have waited, or been taken up after a restart.
     if (!owner.admin && roleIn(owner, row.project_id) === null) throw notFound("project");
     assertRole(owner, row.project_id, "maintainer");

@@ -101,7 +101,7 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
      * Work on a branch, without a check of rights: for an id that was found for a caller before.
      * @throws Problem 404, 409 `no_project`.
      */
-    known(id: string): Reviewed {
+    loadUnchecked(id: string): Reviewed {
       const row = expectFound(works.find(id), "run or session");
       return onBranch(row);
     },

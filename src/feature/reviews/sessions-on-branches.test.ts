@@ -14,7 +14,7 @@ import type { Changes, Diff } from "./merge-model.ts";
 setDefaultTimeout(300_000);
 
 const sh = (command: string) => ({ tool_calls: [{ tool: "bash", input: { command } }] });
-const said = (text: string) => ({ text });
+const toReply = (text: string) => ({ text });
 const DONE = { tool_calls: [{ tool: "complete", input: { outputs: {}, summary: "done" } }] };
 /** Shows the files in the agent's container, and what its git repository says. */
 const LOOK = "ls; git log --oneline | head -3; git tag";
@@ -23,26 +23,26 @@ const SCRIPT = {
   chats: {
     ann: [
       sh(`${LOOK}; echo one > a.txt; mkdir cache; echo cached > cache/x; echo cache > .gitignore`),
-      said("Written: {{ last_tool_output }}"),
+      toReply("Written: {{ last_tool_output }}"),
       sh("echo two > a.txt"),
-      said("Settled."),
+      toReply("Settled."),
     ],
-    bob: [sh("echo from bob > shared.txt"), said("I am done.")],
-    cyd: [sh("echo from cyd > shared.txt"), said("I am done.")],
+    bob: [sh("echo from bob > shared.txt"), toReply("I am done.")],
+    cyd: [sh("echo from cyd > shared.txt"), toReply("I am done.")],
     slow: [
       sh("echo begun > work.txt; while [ ! -e go ]; do sleep 0.2; done"),
       sh("echo ended >> work.txt"),
-      said("Over."),
+      toReply("Over."),
     ],
     gwen: [
       sh("echo 'export function brandNewThing() {}' > new.ts"),
       { tool_calls: [{ tool: "code_graph_context", input: { symbol_name: "brandNewThing" } }] },
-      said("The graph: {{ last_tool_output }}"),
+      toReply("The graph: {{ last_tool_output }}"),
     ],
     boss: [
       sh("echo lead > lead.txt"),
       { tool_calls: [{ tool: "spawn_executor", input: { agent_id: "helper", prompt: "Help" } }] },
-      said("Helped."),
+      toReply("Helped."),
     ],
   },
   agents: {
@@ -266,15 +266,15 @@ describe.skipIf(!docker)("on a branch of a project", () => {
       prompt: "Count",
       project_id: of,
     });
-    const ended = () =>
+    const waitForEnd = () =>
       readUntil(
         () => changes(id),
         ({ at_work }) => !at_work,
       );
-    await ended();
+    await waitForEnd();
     expect((await diff(id)).items).toMatchObject([{ path: "ticks.txt", hunks: [{ lines: ["+tick"] }] }]);
     await call("POST", `/v1/changes/${id}/send-back`, { message: "Once more." });
-    await ended();
+    await waitForEnd();
     expect((await diff(id)).items[0]?.hunks[0]?.lines).toEqual(["+tick", "+tick"]);
     expect((await merge(id, { strategy: "squash" })).status).toBe(200);
     expect(git(of, "show", "main:ticks.txt")).toBe("tick\ntick");

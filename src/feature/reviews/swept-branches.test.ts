@@ -6,16 +6,16 @@ const rigs = createRigs();
 afterEach(rigs.close);
 
 test("a merged branch is swept once it is old enough; what was not merged stays, and the diff of both is still there", async () => {
-  const rig = await rigs.started({
+  const rig = await rigs.startRig({
     pipelines: { p: "id: p\nname: P\nsteps:\n  - { id: add, run: 'echo $RANDOM$$ > new.txt' }\n" },
     env: { ALLOW_HOST_SHELL: "true" },
   });
   const { projects, reviews } = rig.services;
   const project = projects.create({ name: "shop" }, LOCAL_ADMIN);
-  const run = async () => rig.ended(rig.create("p", "do it", { project_name: "shop" }).id);
+  const run = async () => rig.waitForEnd(rig.create("p", "do it", { project_name: "shop" }).id);
   const [taken, kept] = [await run(), await run()];
   await reviews.merge(taken.id, { strategy: "squash" }, LOCAL_ADMIN);
-  const unmerged = async () => projects.branches.unmerged(project.id);
+  const listUnmerged = async () => projects.branches.listUnmerged(project.id);
   const files = async (id: string) =>
     (await reviews.diff(id, { limit: 10, after: null }, LOCAL_ADMIN)).items.map(({ path }) => path);
   const branchOf = (id: string) =>
@@ -26,5 +26,5 @@ test("a merged branch is swept once it is old enough; what was not merged stays,
   await projects.branches.sweepMerged(Date.now() + 1_000);
   expect([branchOf(taken.id), branchOf(kept.id)]).toEqual([false, true]);
   expect([await files(taken.id), await files(kept.id)]).toEqual([["new.txt"], ["new.txt"]]);
-  expect(await unmerged()).toEqual([`run/${kept.id}`]);
+  expect(await listUnmerged()).toEqual([`run/${kept.id}`]);
 });

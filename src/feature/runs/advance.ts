@@ -143,7 +143,7 @@ export function createAdvance(deps: AdvanceDeps) {
     /** An agent has started on a queued step. */
     began: (tx: WriteTx, step: StepRow): void => open(tx, step.run_id, [step]).report(keyOf(step), "running", {}),
     /** An agent's work on a queued or running step has ended. */
-    ended(
+    endStep(
       tx: WriteTx,
       step: StepRow,
       { status, ...change }: StepReport,

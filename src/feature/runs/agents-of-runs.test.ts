@@ -6,9 +6,9 @@ import { createRigs, type Rig } from "../../testing/engine-rig.ts";
 
 const rigs = createRigs();
 afterEach(rigs.close);
-const started = (steps: string, agents: Record<string, string>, answer: (asked: Asked) => Answer): Promise<Rig> => {
+const startRig = (steps: string, agents: Record<string, string>, answer: (asked: Asked) => Answer): Promise<Rig> => {
   const pipelines = { p: `id: p\nname: P\nsteps:\n${steps}` };
-  return rigs.started({ pipelines, agents, models: createAnsweringModel(answer).port });
+  return rigs.startRig({ pipelines, agents, models: createAnsweringModel(answer).port });
 };
 const ends = (rig: Rig, run: { id: string }) =>
   rig.steps(run.id).map(({ step_id, status, error }) => `${step_id} ${status} ${error?.code ?? ""}`.trim());
@@ -16,12 +16,15 @@ const ends = (rig: Rig, run: { id: string }) =>
 test("an agent that is deleted during a run fails its own step; the step before it stays done", async () => {
   const steps = "  - { id: one, agent: ann, input: x }\n  - { id: two, agent: bob, input: x }\n";
   const agents = { ann: "You are Ann.", bob: "You are Bob." };
-  const rig = await started(steps, agents, () => {
+  const rig = await startRig(steps, agents, () => {
     rig.services.agents.remove("bob", LOCAL_ADMIN);
     return { outputs: {} };
   });
   const run = rig.create("p");
-  expect(await rig.ended(run.id)).toMatchObject({ status: "failed", error: { code: "not_found", step_id: "two" } });
+  expect(await rig.waitForEnd(run.id)).toMatchObject({
+    status: "failed",
+    error: { code: "not_found", step_id: "two" },
+  });
   expect(ends(rig, run)).toEqual(["one succeeded", "two failed not_found"]);
 });
 
@@ -30,10 +33,10 @@ test.each([
   ["the step's before the agent's", ", max_attempts: 3", 3],
 ])("a step that is tried again follows %s", async (_what, more, attempts) => {
   const agents = { ann: "---\nmax_attempts: 4\n---\nYou are Ann." };
-  const rig = await started(`  - { id: one, agent: ann, input: x, on_failure: retry${more} }\n`, agents, () => ({
+  const rig = await startRig(`  - { id: one, agent: ann, input: x, on_failure: retry${more} }\n`, agents, () => ({
     fail: "it does not work",
   }));
   const run = rig.create("p");
-  expect(await rig.ended(run.id)).toMatchObject({ status: "failed" });
+  expect(await rig.waitForEnd(run.id)).toMatchObject({ status: "failed" });
   expect(ends(rig, run)).toEqual(Array.from({ length: attempts }, () => "one failed agent_failed"));
 });

@@ -189,21 +189,21 @@ export function createApprovals({ rows, runs, permissions }: ApprovalsDeps) {
           ? []
           : rows.approvals({ waiting, readableBy: caller }, idAt("step", after), limit + 1).map((found) => ({
               id: found.step.id,
-              shown: (): AnyApproval => present(found),
+              toView: (): AnyApproval => present(found),
             }));
       const calls =
         kind === "step"
           ? []
           : permissions.rowsFor(waiting, caller, idAt("permission", after), limit + 1).map((row) => ({
               id: row.id,
-              shown: (): AnyApproval => permissions.present(row),
+              toView: (): AnyApproval => permissions.present(row),
             }));
       const found = [...steps, ...calls].sort((a, b) => (timeOf(a.id) < timeOf(b.id) ? 1 : -1));
       return listAnswer(
         found,
         { after, limit },
         ({ id }) => timeOf(id),
-        ({ shown }) => shown(),
+        ({ toView }) => toView(),
       );
     },
     answer: (answers: Static<typeof ApprovalAnswers>["answers"], caller: Caller): BulkOutcome[] =>

@@ -28,10 +28,10 @@ interface AttemptsDeps extends Pick<Core, "store" | "audit"> {
   advance: Advance;
   limits: RunLimits;
   /** The run as it is now. */
-  shown(id: string): Run;
+  presentById(id: string): Run;
 }
 
-export function createAttempts({ store, rows, views, advance, audit, limits, shown }: AttemptsDeps) {
+export function createAttempts({ store, rows, views, advance, audit, limits, presentById }: AttemptsDeps) {
   return {
     restart(id: string, { from_step, human_context, budget_usd }: RunRestart, caller: Caller): Run {
       return store.write((tx) => {
@@ -53,7 +53,7 @@ export function createAttempts({ store, rows, views, advance, audit, limits, sho
           budget_usd,
         });
         advance.restart(tx, id, from_step);
-        return shown(id);
+        return presentById(id);
       });
     },
     sendBack(id: string, { guidance, from_step, outside }: SentBack, caller: Caller): Run {
@@ -67,14 +67,14 @@ export function createAttempts({ store, rows, views, advance, audit, limits, sho
         // If the pipeline has no place for guidance, the guidance is added to the task.
         const place = JSON.stringify(steps).includes("human_context") ? "human_context" : "task_description";
         rows.updateRun(id, {
-          [place]: guided(row[place], guidance),
+          [place]: addGuidance(row[place], guidance),
           restarted_from: from_step ?? steps[0]?.id ?? null,
           ...(outside === undefined || row.outside !== null ? {} : { outside }),
         });
         if (from_step === undefined) advance.again(tx, id);
         else advance.restart(tx, id, from_step);
         audit({ action: "run.sent_back", ...actedBy(caller), subject: id });
-        return shown(id);
+        return presentById(id);
       });
     },
   };
@@ -98,7 +98,7 @@ const ATTEMPT = "--- Another attempt ---";
  * Adds this attempt's guidance to the text. Guidance of earlier attempts is removed: it is settled, or repeated in this
  * one.
  */
-function guided(text: string | null, guidance: string): string {
+function addGuidance(text: string | null, guidance: string): string {
   const before = (text ?? "").split(`\n\n${ATTEMPT}`)[0]!;
   const added = `\n\n${ATTEMPT}\n${guidance}`;
   // The earlier text is shortened, not the guidance: outside text in the guidance must keep the mark that ends it.

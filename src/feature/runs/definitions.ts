@@ -10,10 +10,10 @@ import { runDefinitions } from "../../store/tables/runs.ts";
 const MOST = 200;
 
 /** Freezes a definition, because all readers share the one in memory. */
-function frozen<T>(value: T): T {
+function deepFreeze<T>(value: T): T {
   if (typeof value === "object" && value !== null) {
     Object.freeze(value);
-    for (const member of Object.values(value)) frozen(member);
+    for (const member of Object.values(value)) deepFreeze(member);
   }
   return value;
 }
@@ -35,7 +35,7 @@ export function createDefinitions({ rows: rowsOf }: Pick<Store, "rows">) {
       const row = rows.find({ id });
       if (!row) throw new Error(`There is no definition ${id}.`);
       if (known.size >= MOST) known.clear();
-      known.set(id, frozen(row.definition));
+      known.set(id, deepFreeze(row.definition));
       return row.definition;
     },
   };

@@ -69,13 +69,13 @@ export const runs = defineFeature(
       assertWorkspaces: deps.storage.assertWorkspaces,
       projectNamed(name, caller) {
         const project = projects.byName(name, caller);
-        const known = () => projects.list({}, { limit: LIMITS.listMax, after: null }, caller).items;
+        const listProjects = () => projects.list({}, { limit: LIMITS.listMax, after: null }, caller).items;
         if (!project)
           throw notFound(
             "project",
             didYouMean(
               name,
-              known().map((one) => one.name),
+              listProjects().map((one) => one.name),
             ),
           );
         return project;

@@ -15,7 +15,7 @@ const local: Caller = { kind: "local", admin: true, projects: OPEN_PROJECTS };
 
 test("an agent reads the runs of the user it works for and of no other user it worked for", async () => {
   const model = createHandModel();
-  const rig = await rigs.started({ pipelines: { one: PIPELINE }, models: model });
+  const rig = await rigs.startRig({ pipelines: { one: PIPELINE }, models: model });
   const { runs } = rig.services;
   const create = (caller: Caller) => runs.create({ pipeline_id: "one", task_description: "it" }, caller).id;
   const read: Record<string, string[]> = {};
@@ -41,7 +41,7 @@ test("an agent reads the runs of the user it works for and of no other user it w
     ).items;
     expect(history.map(({ run_id }) => run_id)).toEqual(read[name]);
     asked.reply([{ tool: "complete", input: { summary: "done" } }]);
-    await rig.ended(id);
+    await rig.waitForEnd(id);
   }
   expect(read).toEqual({
     nobody: [ids["nobody"]!],

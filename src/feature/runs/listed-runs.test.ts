@@ -15,11 +15,11 @@ beforeEach(() => {
   store = openStore({ path: ":memory:", clock: systemClock });
   const { sqlite, statement } = store;
   texts = [];
-  const noted = <Row>(text: string) => {
+  const noteStatement = <Row>(text: string) => {
     texts.push(text);
     return statement<Row>(text);
   };
-  views = createRunViews(createRunStore({ ...store, statement: noted }), sqlite);
+  views = createRunViews(createRunStore({ ...store, statement: noteStatement }), sqlite);
   sqlite.exec(`
     INSERT INTO run_definitions VALUES ('d', '{"id":"p","steps":[{"id":"one","agent":"ann"},{"id":"two","agent":"ann"}]}');
     INSERT INTO runs (id, pipeline_id, definition_id, task_description, status, created_at, started_at, finished_at)
@@ -27,26 +27,26 @@ beforeEach(() => {
     INSERT INTO steps (id, run_id, step_id, position, attempt, max_attempts, visit, status, created_at)
       VALUES ('step_1', 'run_1', 'one', 0, 1, 1, 1, 'succeeded', '2026-01-01'),
              ('step_2', 'run_1', 'two', 1, 1, 1, 1, 'failed', '2026-01-01');`);
-  expect(listed()).toEqual(fresh());
+  expect(listFirst()).toEqual(fresh());
 });
 afterEach(() => store.close());
 
-const listed = () => views.list({}, { limit: 20, after: null }, LOCAL_ADMIN).items[0]!;
+const listFirst = () => views.list({}, { limit: 20, after: null }, LOCAL_ADMIN).items[0]!;
 /** The run, presented from its row as it is now. */
 const fresh = () => views.present(views.rowFor("run_1", LOCAL_ADMIN));
 const change = (sql: string, ...values: (string | number | null)[]) => store.sqlite.prepare(sql).run(...values);
 /** Number of statements that the list executes. */
-const asked = (): number => {
+const countStatements = (): number => {
   texts = [];
-  listed();
+  listFirst();
   return texts.length;
 };
 
 test("a run that has ended is read whole once, and again after each change", () => {
-  expect(asked()).toBe(1);
+  expect(countStatements()).toBe(1);
   change("UPDATE runs SET merged_into = 'main' WHERE id = 'run_1'");
-  expect(asked()).toBeGreaterThan(1);
-  expect(asked()).toBe(1);
+  expect(countStatements()).toBeGreaterThan(1);
+  expect(countStatements()).toBe(1);
 });
 
 test("a change of any column of an ended run is in the list at once", () => {
@@ -63,37 +63,37 @@ test("a change of any column of an ended run is in the list at once", () => {
   };
   for (const column of Object.keys(runs)) {
     if (["id", "version", "definition_id", "_", "$inferSelect", "enableRLS"].includes(column)) continue;
-    const before = listed();
+    const before = listFirst();
     change(`UPDATE runs SET ${column} = ? WHERE id = 'run_1'`, OTHER[column] ?? `other ${column}`);
-    expect(listed()).toEqual(fresh());
-    if (column in before && column !== "inputs") expect(listed()).not.toEqual(before);
+    expect(listFirst()).toEqual(fresh());
+    if (column in before && column !== "inputs") expect(listFirst()).not.toEqual(before);
   }
 });
 
 test("so are a change of its steps, its costs, and a restart that ends in the same way", () => {
   change("UPDATE steps SET status = 'succeeded' WHERE id = 'step_2'");
-  expect(listed().steps_done).toBe(2);
+  expect(listFirst().steps_done).toBe(2);
   change("UPDATE steps SET superseded = 1 WHERE id = 'step_2'");
-  expect(listed().steps_done).toBe(1);
+  expect(listFirst().steps_done).toBe(1);
   const ended = change("UPDATE runs SET status = 'running', finished_at = NULL WHERE id = 'run_1'");
-  expect([ended.changes, listed().status]).toEqual([1, "running"]);
+  expect([ended.changes, listFirst().status]).toEqual([1, "running"]);
   change("UPDATE runs SET tokens = 7 WHERE id = 'run_1'");
   change("UPDATE runs SET status = 'failed', finished_at = '2026-01-02' WHERE id = 'run_1'");
-  expect(listed()).toEqual(fresh());
-  expect(listed().tokens).toBe(7);
+  expect(listFirst()).toEqual(fresh());
+  expect(listFirst().tokens).toBe(7);
 });
 
 test("what a transaction saw that was undone is not kept", () => {
-  const undone = () =>
+  const rollBack = () =>
     store.write(() => {
       change("UPDATE runs SET tokens = 100 WHERE id = 'run_1'");
-      expect(listed().tokens).toBe(100);
+      expect(listFirst().tokens).toBe(100);
       throw new Error("undone");
     });
-  expect(undone).toThrow("undone");
-  expect(listed().tokens).toBe(0);
+  expect(rollBack).toThrow("undone");
+  expect(listFirst().tokens).toBe(0);
   change("UPDATE runs SET tokens = 5 WHERE id = 'run_1'");
-  expect(listed().tokens).toBe(5);
+  expect(listFirst().tokens).toBe(5);
 });
 
 test("nobody sees another's run, kept or not", () => {

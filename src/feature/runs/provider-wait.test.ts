@@ -40,7 +40,7 @@ async function until<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Pr
     await Bun.sleep(50);
   }
 }
-const used = (afterSeconds: number) => ({
+const createQuotaAnswer = (afterSeconds: number) => ({
   kind: "status" as const,
   status: 429,
   headers: { "retry-after": String(afterSeconds) },
@@ -50,7 +50,7 @@ const done = reply({ toolCalls: [{ id: "c1", name: "complete", input: { summary:
 const calls = () => models.requests.filter(({ path }) => path.endsWith("/chat/completions")).length;
 
 test("a used-up quota is a wait that a killed server takes up again, and one call when it is tried now", async () => {
-  models.next(used(7_200));
+  models.next(createQuotaAnswer(7_200));
   const id = await start();
   const waiting = await until(
     () => runOf(id),
@@ -104,7 +104,7 @@ test.skipIf(lacks("faketime", FAKETIME !== undefined))(
       FAKETIME_DONT_FAKE_MONOTONIC: "1",
     };
     const waits = async () => {
-      models.next(used(7_200));
+      models.next(createQuotaAnswer(7_200));
       const id = await start();
       await until(
         () => runOf(id),
@@ -140,7 +140,7 @@ test.skipIf(lacks("faketime", FAKETIME !== undefined))(
 );
 
 test("a wait longer than the setting allows is a failure that says when the quota is there again", async () => {
-  models.next(used(60 * 60 * 30));
+  models.next(createQuotaAnswer(60 * 60 * 30));
   const ended = await (async (id) =>
     until(
       () => runOf(id),
@@ -151,7 +151,7 @@ test("a wait longer than the setting allows is a failure that says when the quot
 });
 
 test("a run that waits can be cancelled", async () => {
-  models.next(used(7_200));
+  models.next(createQuotaAnswer(7_200));
   const id = await start();
   await until(
     () => runOf(id),
@@ -192,7 +192,7 @@ test("a model call that a killed server had under way leaves a row with what its
 });
 
 test("a chat waits as well, says so, and is asked again at once", async () => {
-  models.next(used(7_200), reply({ text: "Here I am." }));
+  models.next(createQuotaAnswer(7_200), reply({ text: "Here I am." }));
   const body = { agent_id: "worker", model: "custom-lab/m1" };
   const chat = (await server.request<{ id: string }>("POST", "/v1/chat/sessions", { body })).body.id;
   interface Chat {

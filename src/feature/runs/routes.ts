@@ -108,7 +108,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       body: Approval,
       answer: Run,
       summary: "Answer a step that waits for a person",
-      handler: ({ params, body, caller, answer }) => answer.done(() => runs.approve(params.id, body, caller)),
+      handler: ({ params, body, caller, answer }) => answer.perform(() => runs.approve(params.id, body, caller)),
     }),
     operation("listSteps", "GET /v1/steps/:run_id", {
       access: "user",
@@ -158,7 +158,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       handler: ({ query, caller }) => {
         if (query.agent_id !== undefined) assertOwnAgent(caller, query.agent_id);
         const { items, next_cursor } = views.history(query, pageOf(query), caller);
-        return { items: caller.execution ? items.map(withheld) : items, next_cursor };
+        return { items: caller.execution ? items.map(withhold) : items, next_cursor };
       },
     }),
   ]);
@@ -168,5 +168,5 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
  * An execution that calls the API with its token does not get results that may be outside text. The tool
  * get_run_history shows them, marked as such.
  */
-const withheld = (item: HistoryItem): HistoryItem =>
+const withhold = (item: HistoryItem): HistoryItem =>
   item.outside === null ? item : { ...item, outputs: {}, error: item.error && { ...item.error, message: "" } };

@@ -75,7 +75,7 @@ async function until(id: string, ...kinds: string[]): Promise<{ kind: string; da
   return (await framesUntil(frames, ({ data: { kind } }) => kinds.includes(kind))).map(({ data }) => data);
 }
 const ENDS = ["run_complete", "run_failed", "run_cancelled"];
-const ended = async (id: string) => {
+const waitForEnd = async (id: string) => {
   await until(id, ...ENDS);
   return get(id);
 };
@@ -134,7 +134,7 @@ describe("runs", () => {
 
   test("a request that cannot become a run says which field and why, and makes nothing", async () => {
     const before = (await server.request<{ items: Run[] }>("GET", "/v1/runs?limit=200")).body.items.length;
-    const refused = async (body: Record<string, unknown>) => {
+    const tryCreate = async (body: Record<string, unknown>) => {
       const { status, body: problem } = await server.request("POST", "/v1/runs", { body });
       return [status, JSON.stringify(problem)] as const;
     };
@@ -151,7 +151,7 @@ describe("runs", () => {
       [{ pipeline_id: "fails", ...task, model: "no-such" }, 422, "/model"],
       [{ pipeline_id: "fails", ...task, model: "nobody/x" }, 422, "/model"],
     ] as const) {
-      const [got, problem] = await refused(body);
+      const [got, problem] = await tryCreate(body);
       expect([JSON.stringify(body), got]).toEqual([JSON.stringify(body), status]);
       expect(problem).toContain(says);
     }
@@ -166,12 +166,12 @@ describe("runs", () => {
       });
     const [one, two] = [await post(), await post()];
     expect(two.body.id).toBe(one.body.id);
-    await ended(one.body.id);
+    await waitForEnd(one.body.id);
   });
 
   test("a failed step fails the run with its reason; a restart continues from there, or from the step that is named", async () => {
     const id = await start("fails");
-    const run = await ended(id);
+    const run = await waitForEnd(id);
     expect(run).toMatchObject({
       status: "failed",
       error: { code: "agent_failed", message: "it cannot be done", step_id: "broken" },
@@ -212,7 +212,7 @@ describe("runs", () => {
     const id = await start("stuck");
     await until(id, "tool_call_start");
     expect((await server.request("POST", `/v1/runs/${id}/cancel`)).status).toBe(202);
-    expect((await ended(id)).status).toBe("cancelled");
+    expect((await waitForEnd(id)).status).toBe("cancelled");
     expect((await steps(id)).map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
     const twice = await server.request("POST", `/v1/runs/${id}/cancel`);
     expect([twice.status, twice.body["code"]]).toEqual([409, "run_ended"]);
@@ -230,17 +230,17 @@ describe("runs", () => {
     expect((await answer(yes, { step_id: "before", approved: true })).status).toBe(409);
     expect((await answer(yes, { step_id: "ok" })).status).toBe(422);
     expect((await answer(yes, { step_id: "ok", approved: true, comment: "fine" })).status).toBe(200);
-    expect((await ended(yes)).status).toBe("succeeded");
+    expect((await waitForEnd(yes)).status).toBe("succeeded");
     expect((await answer(yes, { step_id: "ok", approved: false })).status).toBe(409);
     const no = await start("asks");
     await until(no, "approval_requested");
     expect((await answer(no, { step_id: "ok", approved: false, comment: "not yet" })).status).toBe(200);
-    expect(await ended(no)).toMatchObject({ status: "failed", error: { code: "rejected", message: "not yet" } });
+    expect(await waitForEnd(no)).toMatchObject({ status: "failed", error: { code: "rejected", message: "not yet" } });
   });
 
   test("lists come newest first, in pages that miss and repeat nothing, and take every filter", async () => {
     const made = [await start("fails"), await start("fails"), await start("fails")];
-    for (const id of made) await ended(id);
+    for (const id of made) await waitForEnd(id);
     const seen: string[] = [];
     for (let cursor: string | null = ""; cursor !== null; ) {
       const page: { body: { items: Run[]; next_cursor: string | null } } = await server.request(
@@ -277,6 +277,6 @@ describe("runs", () => {
       const { status } = await server.request(method, path, body ? { body } : {});
       expect([path, status]).toEqual([path, 404]);
     }
-    await ended(id);
+    await waitForEnd(id);
   });
 });

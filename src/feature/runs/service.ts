@@ -65,9 +65,9 @@ export interface RunsService extends Runs {
 export function createRuns(deps: RunsDeps) {
   const { store, rows, views, clock, advance, audit } = deps;
   const now = () => timestamp(clock.now());
-  const shown = (id: string): Run => views.present(rows.run(id)!);
+  const presentById = (id: string): Run => views.present(rows.run(id)!);
   const limits = createRunLimits(deps);
-  const { restart, sendBack } = createAttempts({ ...deps, shown, limits });
+  const { restart, sendBack } = createAttempts({ ...deps, presentById, limits });
 
   const newRun = (input: RunCreate, definition: PipelineDefinition, caller: Caller): NewRun => {
     const project = input.project_name ? deps.projectNamed(input.project_name, caller) : undefined;
@@ -110,7 +110,7 @@ export function createRuns(deps: RunsDeps) {
         const { id, pipeline_id, task_description } = row;
         tx.emit(runCreated, { ...refsOf(row), data: { pipeline_id, task_description } });
         advance.run(tx, id);
-        return shown(id);
+        return presentById(id);
       });
     },
     /** @throws Problem 409 when the run has ended. */
@@ -120,14 +120,14 @@ export function createRuns(deps: RunsDeps) {
         if (isRunEnd(row.status)) throw conflict(`The run has ${row.status} already.`, "run_ended");
         advance.cancel(tx, id);
         audit({ action: "run.cancelled", ...actedBy(caller), subject: id });
-        return shown(id);
+        return presentById(id);
       });
     },
     /** @throws Problem 404, 409 `run_not_waiting`. */
     tryNow(id: string, caller: Caller): Run {
       const row = views.rowFor(id, caller);
       if (deps.tryNow(row.id) === 0) throw conflict("The run waits for no provider.", "run_not_waiting");
-      return shown(id);
+      return presentById(id);
     },
     /** For which provider the run's work waits. */
     providerWait: deps.providerWait,
@@ -160,7 +160,7 @@ export function createRuns(deps: RunsDeps) {
           subject: id,
           data: { step_id: step.step_id, step_name: stepName(row.definition, step.step_id), approved },
         });
-        return shown(id);
+        return presentById(id);
       });
     },
     /** Records that the run's work was merged on the code host. */
@@ -185,19 +185,19 @@ export function createRuns(deps: RunsDeps) {
     },
     /** After a start of the server, continues runs that a crash left between two steps. */
     resume(): void {
-      actOnEach(rows.unfinished(), ({ id }) => store.write((tx) => advance.run(tx, id)));
+      actOnEach(rows.listUnfinished(), ({ id }) => store.write((tx) => advance.run(tx, id)));
     },
     /** Receives the reports of pipeline steps' executions. */
     owner: {
-      started(execution, tx) {
+      onExecutionStart(execution, tx) {
         const step = execution.step_row_id === null ? undefined : rows.step(execution.step_row_id);
         if (step?.status === "queued") advance.began(tx, step);
       },
       /** The end of an execution ends its step, unless the run has continued without it. */
-      finished(execution, ending, tx) {
+      onExecutionEnd(execution, ending, tx) {
         const step = execution.step_row_id === null ? undefined : rows.step(execution.step_row_id);
         if (!step || !["queued", "running"].includes(step.status)) return;
-        advance.ended(tx, step, reportOf(ending), { text: ending.text, model: execution.model });
+        advance.endStep(tx, step, reportOf(ending), { text: ending.text, model: execution.model });
       },
     } satisfies SessionOwner,
   };

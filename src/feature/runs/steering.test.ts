@@ -10,10 +10,10 @@ import type { BulkOutcome, PendingApproval } from "./approvals.ts";
 import type { Run, Step } from "./model.ts";
 import type { RunPlan } from "./plan.ts";
 
-const done = (outputs: Record<string, unknown>) => [
+const complete = (outputs: Record<string, unknown>) => [
   { tool_calls: [{ tool: "complete", input: { outputs, summary: "s" } }] },
 ];
-const SCRIPT = { version: 1, steps: { draft: done({ text: "a draft" }) }, default: done({}) };
+const SCRIPT = { version: 1, steps: { draft: complete({ text: "a draft" }) }, default: complete({}) };
 const agent = (id: string, more = {}) => ({ id, agent: "ann", input: `Do ${id}`, ...more });
 const PIPELINES = {
   asks: [
@@ -161,10 +161,10 @@ test("runs are found by several states and by words, and cancelled and restarted
     });
   expect((await bulk("restart")).body.items.map(({ code }) => code)).toEqual(["run_not_ended", "not_found"]);
   expect((await bulk("cancel")).body.items[0]).toMatchObject({ ok: true, status: "cancelled" });
-  const found = async (query: string) => (await get<{ items: Run[] }>(`/v1/runs?${query}`)).items.map(({ id }) => id);
-  expect(await found("status=cancelled,failed&q=announce%20asks")).toContain(run.id);
-  expect(await found("status=waiting,running")).not.toContain(run.id);
-  expect(await found("q=100%25")).toEqual([]);
+  const findIds = async (query: string) => (await get<{ items: Run[] }>(`/v1/runs?${query}`)).items.map(({ id }) => id);
+  expect(await findIds("status=cancelled,failed&q=announce%20asks")).toContain(run.id);
+  expect(await findIds("status=waiting,running")).not.toContain(run.id);
+  expect(await findIds("q=100%25")).toEqual([]);
   expect((await server.request("GET", "/v1/runs?status=lost", { token: admin })).status).toBe(422);
   expect((await bulk("restart")).body.items[0]?.ok).toBe(true);
   await next("run_waiting", run.id);

@@ -14,10 +14,10 @@ test("a for_each step read by its name gives its aggregate; an item is read by i
   const each =
     "id: each\nname: Each\nsteps:\n  - id: all\n    agent: worker\n    for_each: [1, 2]\n    max_parallel: 1\n";
   const pipelines = { each: `${each}    input: "{{ item }}"\n    outputs: [n]\n` };
-  const rig = await rigs.started({ pipelines, models: model });
+  const rig = await rigs.startRig({ pipelines, models: model });
   const { id } = rig.create("each");
   for (const n of [10, 20]) (await model.next()).reply([{ tool: "complete", input: { outputs: { n }, summary: "s" } }]);
-  await rig.ended(id);
+  await rig.waitForEnd(id);
   const { views } = rig.services.runs;
   for (const attempt of [undefined, 1]) {
     expect(views.step(id, "all", attempt, caller)).toMatchObject({ index: null, outputs: { n: [10, 20] } });
@@ -44,5 +44,5 @@ test("events name only the skills that were put in: not one that is switched off
   const event = rig.events().find(({ data }) => String(data["title"]).startsWith("skills put in"));
   expect(event?.data).toMatchObject({ title: "skills put in: kept", skills: ["kept"] });
   reply([{ tool: "complete", input: { summary: "s" } }]);
-  await rig.ended(id);
+  await rig.waitForEnd(id);
 });

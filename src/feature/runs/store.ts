@@ -98,7 +98,7 @@ export type RunStore = ReturnType<typeof createRunStore>;
 export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statement">) {
   const [runRows, stepRows, executionRows] = [rows(runs), rows(steps), rows(executions)];
   const definitions = createDefinitions({ rows });
-  const defined = (row: StoredRun): RunRow => ({ ...row, definition: definitions.read(row.definition_id) });
+  const toRunRow = (row: StoredRun): RunRow => ({ ...row, definition: definitions.read(row.definition_id) });
   const listed = createReader(statement, runs, LISTED);
   const versions = createReader(statement, runs, ["id", "version"]);
   const progress = createReader(statement, steps, PROGRESS);
@@ -124,7 +124,7 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
       filter.agent_id === undefined ? undefined : [took, filter.agent_id],
     );
     const rest = `ON runs.id = named.id ${where} ORDER BY place DESC LIMIT ?`;
-    return reader.joined(named.table, rest, ...named.values, ...values, limit);
+    return reader.join(named.table, rest, ...named.values, ...values, limit);
   }
   function pageOf<Row>(reader: Reader<Row>, filter: RunFilter, after: string | null, limit: number): Row[] {
     const words = wordsOf(filter.text ?? "");
@@ -145,14 +145,14 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
   }
   return {
     insertRun: ({ definition, ...row }: NewRun): RunRow =>
-      defined(runRows.add({ ...row, definition_id: definitions.keep(definition) })),
+      toRunRow(runRows.add({ ...row, definition_id: definitions.keep(definition) })),
     insertTrace: (run_id: string, traceparent: string) => rows(runTraces).insert({ run_id, traceparent }),
     insertStep: stepRows.add,
     updateRun: (id: string, change: Partial<StoredRun>) => void runRows.update(change, { id }),
     updateStep: (id: string, change: Partial<StepRow>) => void stepRows.update(change, { id }),
     run(id: string): RunRow | undefined {
       const row = runRows.find({ id });
-      return row && defined(row);
+      return row && toRunRow(row);
     },
     step: (id: string): StepRow | undefined => stepRows.find({ id }),
     /** Every attempt of the run's steps, oldest first. */
@@ -168,7 +168,7 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
         .all(JSON.stringify(runIds));
       return new Map(found);
     },
-    unfinished: (): RunRow[] => runRows.list([isLive]).map(defined),
+    listUnfinished: (): RunRow[] => runRows.list([isLive]).map(toRunRow),
     /** Runs with an approval whose deadline is over. @param at ms since the epoch. */
     withDeadlineBefore: (at: number): { id: string }[] =>
       statement<{ id: string }>(`SELECT DISTINCT run_id AS id FROM steps WHERE ${WAITING} AND deadline <= ?`).all(at),
@@ -204,7 +204,7 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
     /** As `page`, with only the id and version of each run. */
     versions: (filter: RunFilter, after: string | null, limit: number): RunVersion[] =>
       pageOf(versions, filter, after, limit),
-    listed(ids: readonly string[]): ListedRun[] {
+    listByIds(ids: readonly string[]): ListedRun[] {
       const { where, values } = allOf(among("runs.id", ids));
       return listed.all(where, ...values);
     },
@@ -224,7 +224,7 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
         .all(...values, limit);
       return ids.map((id) => {
         const step = stepRows.find({ id })!;
-        return { run: defined(runRows.find({ id: step.run_id })!), step };
+        return { run: toRunRow(runRows.find({ id: step.run_id })!), step };
       });
     },
     countSince: (at: string): number => runRows.count(["created_at >= ?", at]),

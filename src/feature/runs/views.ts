@@ -122,7 +122,7 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"], standsB
       else unknown.push(id);
     }
     if (unknown.length === 0) return runs;
-    const rows = store.listed(unknown);
+    const rows = store.listByIds(unknown);
     for (const [at, run] of presentAll(rows).entries()) {
       runs.set(run.id, run);
       if (run.finished_at !== null) ended.keep(run.id, rows[at]!.version, run);

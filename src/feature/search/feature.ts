@@ -12,12 +12,12 @@ import { searchRoutes } from "./routes.ts";
 import { createSearch } from "./service.ts";
 
 type Needs = Core & {
-  agents: Pick<Agents, "named">;
-  pipelines: Pick<Pipelines, "named" | "look">;
+  agents: Pick<Agents, "listSummaries">;
+  pipelines: Pick<Pipelines, "listSummaries" | "look">;
   skills: Pick<Skills, "list" | "look">;
   team: Team;
   runs: Pick<RunsService, "views">;
-  chat: Pick<Chats, "titled">;
+  chat: Pick<Chats, "searchTitles">;
   memory: Pick<ServiceOf<typeof memory>, "searchWords">;
   documents: Pick<ServiceOf<typeof documents>, "search">;
   knowledgeGraph: Pick<KnowledgeGraph, "findSymbols">;

@@ -102,9 +102,9 @@ test("finds symbols of indexed projects; kinds narrow what is looked for", async
       (await send<{ workspace: { state: string } }>("GET", `/v1/projects/${project.id}`)).body.workspace.state;
     await waitFor(async () => (await workspace()) === "ready", "the clone");
     const { body: job } = await send<{ id: string }>("POST", `${graph}/index`, {});
-    const finished = async () =>
+    const readFinishedAt = async () =>
       (await send<{ finished_at: string | null }>("GET", `${graph}/index/${job.id}`)).body.finished_at;
-    await waitFor(async () => (await finished()) !== null, "the index");
+    await waitFor(async () => (await readFinishedAt()) !== null, "the index");
     const { body } = await send<{ items: Found[] }>("GET", "/v1/search?q=withtax&kinds=symbol");
     expect(body.items).toContainEqual(
       expect.objectContaining({ kind: "symbol", title: "withTax", project_id: project.id }),

@@ -23,13 +23,13 @@ import type { Found } from "./model.ts";
 type Kind = Found["kind"];
 
 interface SearchDeps extends Pick<Core, "store"> {
-  agents: { named(): Pick<Agent, "id" | "name" | "description">[] };
-  pipelines: { named(): Pick<Pipeline, "id" | "name" | "description">[]; look(): Generator<void> };
+  agents: { listSummaries(): Pick<Agent, "id" | "name" | "description">[] };
+  pipelines: { listSummaries(): Pick<Pipeline, "id" | "name" | "description">[]; look(): Generator<void> };
   skills: { look(): Generator<void>; list(page: Page, reader: SkillReader): ListAnswer<Skill> };
   /** Reads the folder of agents, pipelines and skills in turns. */
   snapshotInTurns: TextFolder["snapshotInTurns"];
   /** Finds only the caller's own chats. */
-  chat: Pick<Chats, "titled">;
+  chat: Pick<Chats, "searchTitles">;
   /** Finds only what the caller may see. */
   memory: { searchWords(query: string, limit: number, caller: Caller): MemoryHit[] };
   /** Finds only documents that the asker may see. */
@@ -47,7 +47,7 @@ const NAMED_MAX = 5_000;
 const SHOWN = 300;
 
 const short = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
-const found = (kind: Found["kind"], id: string, title: string, detail: string, more: Partial<Found> = {}): Found => ({
+const toFound = (kind: Found["kind"], id: string, title: string, detail: string, more: Partial<Found> = {}): Found => ({
   kind,
   id,
   title: short(title),
@@ -79,30 +79,32 @@ export function createSearch(deps: SearchDeps) {
     return projectRows.all(`${where} ORDER BY id DESC LIMIT ?`, ...values, NAMED_MAX);
   };
   type Wanted = (kind: Kind) => boolean;
-  const named = (wanted: Wanted, caller: Caller): Found[] => {
+  const listNamed = (wanted: Wanted, caller: Caller): Found[] => {
     const reader: SkillReader = { admin: caller.admin, userId: caller.userId };
-    const agents = wanted("agent") ? deps.agents.named() : [];
-    const pipelines = wanted("pipeline") ? deps.pipelines.named() : [];
+    const agents = wanted("agent") ? deps.agents.listSummaries() : [];
+    const pipelines = wanted("pipeline") ? deps.pipelines.listSummaries() : [];
     const skills = wanted("skill") ? deps.skills.list(all, reader).items : [];
     const ofProjects = wanted("project") ? projectsSeen(caller) : [];
     return [
-      ...agents.map((one) => found("agent", one.id, one.name, one.description)),
-      ...pipelines.map((one) => found("pipeline", one.id, one.name || one.id, one.description)),
-      ...skills.map((one) => found("skill", one.name, one.name, one.description, { agent_id: one.agent_id })),
-      ...ofProjects.map((one) => found("project", one.id, one.name, one.description)),
+      ...agents.map((one) => toFound("agent", one.id, one.name, one.description)),
+      ...pipelines.map((one) => toFound("pipeline", one.id, one.name || one.id, one.description)),
+      ...skills.map((one) => toFound("skill", one.name, one.name, one.description, { agent_id: one.agent_id })),
+      ...ofProjects.map((one) => toFound("project", one.id, one.name, one.description)),
     ];
   };
   /** Chats by their title, newest first. */
   const chatsWith = (words: string[], limit: number, caller: Caller): Found[] =>
     deps.chat
-      .titled(words, limit, caller)
-      .map(({ id, title, agent_id, project_id }) => found("chat", id, title ?? "", agent_id, { agent_id, project_id }));
+      .searchTitles(words, limit, caller)
+      .map(({ id, title, agent_id, project_id }) =>
+        toFound("chat", id, title ?? "", agent_id, { agent_id, project_id }),
+      );
   const memoriesWith = (words: string[], limit: number, caller: Caller): Found[] =>
     deps.memory
       .searchWords(words.join(" "), limit, caller)
       .filter(({ title, snippet }) => words.every((word) => `${title} ${snippet}`.toLowerCase().includes(word)))
       .map(({ entry, title, snippet, agent_id, trusted }) =>
-        found("memory", entry, title, snippet, { agent_id, status: trusted ? null : "unconfirmed" }),
+        toFound("memory", entry, title, snippet, { agent_id, status: trusted ? null : "unconfirmed" }),
       );
   const tasksWith = (words: string[], limit: number, caller: Caller): Found[] => {
     const named = namedBy("task", words);
@@ -111,9 +113,9 @@ export function createSearch(deps: SearchDeps) {
       ...hold(words, ["tasks.title", "tasks.description", "tasks.id"]),
     );
     const rest = `ON tasks.id = named.id ${where} ORDER BY place DESC LIMIT ?`;
-    const rows = taskRows.joined(named.table, rest, ...named.values, ...values, limit);
+    const rows = taskRows.join(named.table, rest, ...named.values, ...values, limit);
     return rows.map(({ id, title, description, status, project_id }) =>
-      found("task", id, title, description, { status, project_id }),
+      toFound("task", id, title, description, { status, project_id }),
     );
   };
   const documentsWith = (words: string[], limit: number, caller: Caller): Found[] => {
@@ -122,12 +124,12 @@ export function createSearch(deps: SearchDeps) {
     return [...first.values()]
       .toReversed()
       .map(({ document_id, section_id, title, heading, snippet }) =>
-        found("document", document_id, title, heading || snippet, { section_id }),
+        toFound("document", document_id, title, heading || snippet, { section_id }),
       );
   };
   const symbolsWith = async (words: string[], limit: number, caller: Caller): Promise<Found[]> =>
     (await deps.graphs.findSymbols(words, limit, caller)).map(({ id, name, file_path, start_line, project_id }) =>
-      found("symbol", id, name, `${file_path}:${start_line}`, { project_id }),
+      toFound("symbol", id, name, `${file_path}:${start_line}`, { project_id }),
     );
   /**
    * Reads the files that contain names, in turns. Pipelines are checked against agents and skills, so these are read as
@@ -140,7 +142,7 @@ export function createSearch(deps: SearchDeps) {
   const namedWith = async (words: string[], limit: number, wanted: Wanted, caller: Caller): Promise<Found[]> => {
     const all = await deps.snapshotInTurns(
       () => lookAt(wanted),
-      () => named(wanted, caller),
+      () => listNamed(wanted, caller),
     );
     const ranked = all.flatMap((one) => {
       const place = rank(one, words);
@@ -156,7 +158,7 @@ export function createSearch(deps: SearchDeps) {
     deps.runs
       .list({ q: words.join(" ") }, { limit, after: null }, caller)
       .items.map(({ id, task_description, pipeline_id, status, project_id }) =>
-        found("run", id, task_description, pipeline_id, { status, project_id }),
+        toFound("run", id, task_description, pipeline_id, { status, project_id }),
       );
   return {
     /**
@@ -168,15 +170,15 @@ export function createSearch(deps: SearchDeps) {
       const written = wordsOf(text).slice(0, 10);
       const words = written.map((word) => word.toLowerCase());
       if (words.length === 0) return [];
-      const wanted: Wanted = (kind) => kinds === undefined || kinds.has(kind);
+      const isWanted: Wanted = (kind) => kinds === undefined || kinds.has(kind);
       return [
-        ...(await namedWith(words, limit, wanted, caller)),
-        ...(wanted("run") ? runsWith(written, limit, caller) : []),
-        ...(wanted("task") ? tasksWith(written, limit, caller) : []),
-        ...(wanted("chat") ? chatsWith(written, limit, caller) : []),
-        ...(wanted("memory") ? memoriesWith(words, limit, caller) : []),
-        ...(wanted("document") ? documentsWith(words, limit, caller) : []),
-        ...(wanted("symbol") ? await symbolsWith(words, limit, caller) : []),
+        ...(await namedWith(words, limit, isWanted, caller)),
+        ...(isWanted("run") ? runsWith(written, limit, caller) : []),
+        ...(isWanted("task") ? tasksWith(written, limit, caller) : []),
+        ...(isWanted("chat") ? chatsWith(written, limit, caller) : []),
+        ...(isWanted("memory") ? memoriesWith(words, limit, caller) : []),
+        ...(isWanted("document") ? documentsWith(words, limit, caller) : []),
+        ...(isWanted("symbol") ? await symbolsWith(words, limit, caller) : []),
       ];
     },
   };

@@ -68,13 +68,13 @@ describe("secrets", () => {
     await read();
     await server.request("PUT", "/v1/secrets/WATCHED", { body: { value: `${VALUE}-2` } });
     await server.request("DELETE", "/v1/secrets/WATCHED/grant/scribe");
-    const given = async () =>
+    const listReads = async () =>
       (await server.request<{ items: unknown[] }>("GET", "/v1/admin/audit?action=secret.env_read&limit=200")).body
         .items;
     // Nothing is granted any more, so the agent gets nothing and nothing is audited.
-    const before = (await given()).length;
+    const before = (await listReads()).length;
     await read();
-    expect((await given()).length).toBe(before);
+    expect((await listReads()).length).toBe(before);
     await server.request("DELETE", "/v1/secrets/WATCHED");
     const { body } = await server.request<{
       items: { action: string; actor: string; data: Record<string, unknown> }[];

@@ -13,7 +13,7 @@ import { createReadings, grantedTo, type ReadingsDeps } from "./readings.ts";
 import type { SecretValues } from "./values.ts";
 
 interface SecretsDeps extends Omit<ReadingsDeps, "values" | "assertAgent"> {
-  values: Pick<SecretValues, "open" | "seal" | "replaced" | "removed">;
+  values: Pick<SecretValues, "open" | "seal" | "onReplace" | "onRemove">;
   agentExists(agentId: string): boolean;
 }
 
@@ -103,7 +103,7 @@ export function createSecrets(deps: SecretsDeps) {
         const row = find(idOrName);
         const bound = edge === undefined ? row.edge : edge;
         if (bound) assertEdge(bound, value ?? values.open(row));
-        if (value !== undefined) values.replaced(row);
+        if (value !== undefined) values.onReplace(row);
         const sealed = value === undefined ? {} : { sealed: values.seal(row, value), masked_preview: previewOf(value) };
         rows.update({ ...withoutNull(fields), edge, ...sealed, updated_at: timestamp(clock.now()) }, { id: row.id });
         record("secret.updated", caller, row, { rotated: value !== undefined });
@@ -114,7 +114,7 @@ export function createSecrets(deps: SecretsDeps) {
       store.write(() => {
         const row = find(idOrName);
         rows.remove({ id: row.id });
-        values.removed(row);
+        values.onRemove(row);
         record("secret.deleted", caller, row);
       });
     },

@@ -101,7 +101,7 @@ export function createSecretValues({ store, clock, sealer, masking, notification
       return sealer.seal(value);
     },
     /** Keeps masking a value that is being replaced. Joins a transaction around it. */
-    replaced({ id: secret_id, sealed }: Sealed): void {
+    onReplace({ id: secret_id, sealed }: Sealed): void {
       const id = newId("secret");
       const known = forget.get(secret_id);
       if (known) forget.set(id, known);
@@ -113,7 +113,7 @@ export function createSecretValues({ store, clock, sealer, masking, notification
       });
     },
     /** Called when a secret is deleted. Its values stay masked until the server ends. */
-    removed: ({ id }: Sealed) => sound(id),
+    onRemove: ({ id }: Sealed) => sound(id),
     /** Forgets values that were replaced before that time, ms since the epoch. */
     prune(before: number): boolean {
       const gone = old.list([["replaced_at < ?", timestamp(before)]], { limit: LIMITS.pruneRows });

@@ -11,10 +11,10 @@ import { type ExecutionRow, type SessionRow, type SessionStore, toExecution } fr
 interface BetweenTurnsDeps extends Pick<Core, "store"> {
   rows: SessionStore;
   /** @throws Problem 404. */
-  known(sessionId: string): SessionRow;
+  loadSession(sessionId: string): SessionRow;
 }
 
-export function createBetweenTurns({ store, rows, known }: BetweenTurnsDeps) {
+export function createBetweenTurns({ store, rows, loadSession }: BetweenTurnsDeps) {
   let engine: BetweenTurns | undefined;
   const insertEnded = (session: SessionRow): ExecutionRow =>
     store.write(() => {
@@ -27,11 +27,11 @@ export function createBetweenTurns({ store, rows, known }: BetweenTurnsDeps) {
    * gets one that has ended.
    */
   const payer = (sessionId: string): Execution => {
-    const session = known(sessionId);
+    const session = loadSession(sessionId);
     const last = rows.latest(session.id) ?? insertEnded(session);
     return toExecution(rows.work(last.id)!, last.prompt_id === null ? null : (rows.prompt(last.prompt_id) ?? null));
   };
-  const connected = (): BetweenTurns => {
+  const requireEngine = (): BetweenTurns => {
     if (!engine) throw unavailable("engine_stopped", "The engine is not running.");
     return engine;
   };
@@ -40,10 +40,10 @@ export function createBetweenTurns({ store, rows, known }: BetweenTurnsDeps) {
       engine = next;
     },
     async compact(sessionId: string, signal: AbortSignal): Promise<void> {
-      if (rows.isBusy(known(sessionId).id))
+      if (rows.isBusy(loadSession(sessionId).id))
         throw conflict("The agent is at work. Wait for its reply, or stop it first.", "session_busy");
-      await connected().compact(payer(sessionId), signal);
+      await requireEngine().compact(payer(sessionId), signal);
     },
-    titleFor: async (sessionId: string, signal: AbortSignal) => connected().title(payer(sessionId), signal),
+    titleFor: async (sessionId: string, signal: AbortSignal) => requireEngine().title(payer(sessionId), signal),
   };
 }

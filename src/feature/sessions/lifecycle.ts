@@ -15,15 +15,15 @@ import type { Tree } from "./tree.ts";
  * between.
  */
 export interface SessionOwner {
-  started?(work: Work, tx: WriteTx): void;
+  onExecutionStart?(work: Work, tx: WriteTx): void;
   /** Called when cost and tokens have grown. */
-  replied?(work: Work, tx: WriteTx): void;
+  onReply?(work: Work, tx: WriteTx): void;
   /** An execution has ended; it may queue the next one. */
-  finished?(work: Work, ending: Ending, tx: WriteTx): void;
+  onExecutionEnd?(work: Work, ending: Ending, tx: WriteTx): void;
   /**
-   * The session has ended. If the work's end ends the session, this follows `finished`, unless the work never began.
+   * The session has ended. If the work's end ends the session, this follows `onExecutionEnd`, unless the work never began.
    */
-  ended?(session: SessionRow, tx: WriteTx): void;
+  onSessionEnd?(session: SessionRow, tx: WriteTx): void;
 }
 
 interface LifecycleDeps {
@@ -33,7 +33,7 @@ interface LifecycleDeps {
   tree: Tree;
   ownerOf(kind: SessionRow["kind"]): SessionOwner | undefined;
   /** Followers of executions of every kind. */
-  finished(execution: Work, tx: WriteTx): void;
+  notifyFollowers(execution: Work, tx: WriteTx): void;
   /** Ends the model call and the tool process of a running execution. Called after the commit. */
   stopNow(executionId: string, why: StopRequest): void;
 }
@@ -51,7 +51,7 @@ const refsOf = (session: SessionRow) => ({
 
 const STOPPED = "Stopped before it ended. It may have happened in part; look before you repeat it.";
 
-export function createLifecycle({ clock, rows, transcript, tree, ownerOf, finished, stopNow }: LifecycleDeps) {
+export function createLifecycle({ clock, rows, transcript, tree, ownerOf, notifyFollowers, stopNow }: LifecycleDeps) {
   const now = () => timestamp(clock.now());
 
   function interruptCall(tx: WriteTx, execution: Execution, call: StoredCall, output: string): void {
@@ -90,12 +90,12 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, finish
       finished_at: now(),
       lease_owner: null,
     });
-    finished(before, tx);
+    notifyFollowers(before, tx);
     const refs = executionRefs(execution);
     const outcome = { status: ending.status, ...(error ? { error } : {}) };
     if (kindOf(before.session.kind).sessionEnds === "work") {
       // Messages that should have steered the work came too late and are dropped.
-      for (const late of rows.queued(before.session_id)) rows.removeExecution(late.id);
+      for (const late of rows.listQueued(before.session_id)) rows.removeExecution(late.id);
       endSession(tx, before.session, ending.status);
       tx.emit(sessionEnded, { ...refs, data: outcome });
     } else {
@@ -104,16 +104,16 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, finish
       settleTurns(tx, before.session_id);
     }
     const after = rows.work(id)!;
-    ownerOf(after.session.kind)?.finished?.(after, ending, tx);
+    ownerOf(after.session.kind)?.onExecutionEnd?.(after, ending, tx);
     const session = rows.session(after.session_id)!;
-    if (session.ended_at !== null) ownerOf(session.kind)?.ended?.(session, tx);
+    if (session.ended_at !== null) ownerOf(session.kind)?.onSessionEnd?.(session, tx);
   }
 
   /** After a turn: queues the session for the next turn, lets it wait for a message, or closes it if it is stopping. */
   function settleTurns(tx: WriteTx, id: string): void {
     const session = rows.session(id)!;
     if (session.ended_at !== null || rows.running(id)) return;
-    const queued = rows.queued(id).length > 0;
+    const queued = rows.listQueued(id).length > 0;
     if (!session.stopping)
       return rows.updateSession(id, { status: queued ? "queued" : "open", last_activity_at: now() });
     if (queued) return;
@@ -128,14 +128,14 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, finish
     rows.updateSession(id, { stopping: true });
     for (const child of tree.below(id)) stopSession(tx, child.id);
     const running = rows.running(id);
-    for (const queued of rows.queued(id)) finish(tx, queued.id, { status: "cancelled", text: "" });
+    for (const queued of rows.listQueued(id)) finish(tx, queued.id, { status: "cancelled", text: "" });
     if (running) return askToStop(tx, running.id, "cancel");
     const left = rows.session(id)!;
     if (left.ended_at !== null) return;
     const status = kindOf(session.kind).sessionEnds === "work" ? "cancelled" : "ended";
     endSession(tx, left, status);
     tx.emit(sessionEnded, { ...refsOf(left), data: { status } });
-    ownerOf(left.kind)?.ended?.(rows.session(id)!, tx);
+    ownerOf(left.kind)?.onSessionEnd?.(rows.session(id)!, tx);
   }
 
   /**

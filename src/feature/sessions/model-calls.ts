@@ -37,7 +37,7 @@ export function createModelCalls({ store, rows, tree, ownerOf, recordCall }: Mod
     store.statement(SPEND).run({ ...spent, id: execution.id });
     tree.spend(execution.sessionId, spent, purpose === "turn" && spent.tokens > 0 ? spent.tokens : null);
     recordCall(tx, execution, reply, purpose);
-    const replied = ownerOf(execution.kind)?.replied;
+    const replied = ownerOf(execution.kind)?.onReply;
     if (replied) replied(rows.work(execution.id)!, tx);
   }
 

@@ -33,7 +33,7 @@ export function createExecutionQueue({ store, clock, rows, lifecycle, ownerOf, c
     else tx.emit(turnStarted, { ...refs, data: { execution_id: work.id, message_id: work.message_id } });
   }
 
-  function taken(tx: WriteTx, id: string): Execution {
+  function takeOne(tx: WriteTx, id: string): Execution {
     const { started_at, session_id } = rows.execution(id)!;
     rows.updateExecution(id, {
       status: "running",
@@ -45,7 +45,7 @@ export function createExecutionQueue({ store, clock, rows, lifecycle, ownerOf, c
     const work = rows.work(id)!;
     rows.noteTaken(work.session.user_id);
     if (started_at === null) recordStart(tx, work);
-    ownerOf(work.session.kind)?.started?.(work, tx);
+    ownerOf(work.session.kind)?.onExecutionStart?.(work, tx);
     return toExecution(work, work.prompt_id === null ? null : (rows.prompt(work.prompt_id) ?? null));
   }
 
@@ -65,16 +65,16 @@ export function createExecutionQueue({ store, clock, rows, lifecycle, ownerOf, c
     if (!isKnown) tx.emit(activity, { ...lifecycle.refsOf(work.session), data: { title: `Waits: ${why}` } });
   }
 
-  const queue: Pick<ExecutionRows, "take" | "reclaim" | "release" | "waits" | "resumed" | "stopRequested" | "orphans"> =
+  const queue: Pick<ExecutionRows, "take" | "reclaim" | "release" | "waits" | "endWait" | "stopRequested" | "orphans"> =
     {
       take(limit, busyAgents, rule) {
         // This runs every second. Without work it writes nothing, so an idle server has no transactions.
         const ids = rows.takeable(limit, busyAgents, rule);
-        return ids.length === 0 ? [] : store.write((tx) => ids.map((id) => taken(tx, id)));
+        return ids.length === 0 ? [] : store.write((tx) => ids.map((id) => takeOne(tx, id)));
       },
       reclaim: () =>
         store.write((tx) => {
-          for (const { id, session_id } of rows.abandoned(owner)) {
+          for (const { id, session_id } of rows.listAbandoned(owner)) {
             chargeCutCall(tx, id);
             queueAgain(id, session_id, 0);
             // Withdraws the text of the model call that was cut off: the call is repeated.
@@ -94,7 +94,7 @@ export function createExecutionQueue({ store, clock, rows, lifecycle, ownerOf, c
           const work = rows.work(id);
           if (work?.status === "running") noteWait(tx, work, wait);
         }),
-      resumed({ id, waitedMs }) {
+      endWait({ id, waitedMs }) {
         const before = rows.execution(id);
         const waited = before?.waits_for;
         if (!before || (!waited && waitedMs - before.waited_ms < LEAST_WAIT_MS)) return;

@@ -14,7 +14,7 @@ import type { Transcript } from "./transcript.ts";
 
 type RowsDeps = ModelCallsDeps & Omit<QueueDeps, "chargeCutCall"> & { transcript: Transcript; outside: OutsideMarks };
 
-const shown = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
+const truncate = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
 const CRASHED =
   "Interrupted: the server or the container engine stopped while this ran. It may have happened in part; look before you repeat it.";
 
@@ -69,7 +69,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
       const { id, sessionId } = execution;
       if (!rows.hasSteering(sessionId)) return false;
       store.write((tx) => {
-        for (const { id: queued, steers, message_id, input } of rows.queued(sessionId)) {
+        for (const { id: queued, steers, message_id, input } of rows.listQueued(sessionId)) {
           if (!steers) continue;
           transcript.add({ sessionId, executionId: id, role: "user", content: input, id: message_id });
           rows.removeExecution(queued);
@@ -120,7 +120,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
           duration_ms,
         });
         const about = { call_id: call.callId, execution_id: execution.id, tool: call.tool };
-        const data = { ...about, ok, duration_ms, output: shown(output, 4_000) };
+        const data = { ...about, ok, duration_ms, output: truncate(output, 4_000) };
         tx.emit(toolCallEnd, { ...executionRefs(execution), data });
       });
     },

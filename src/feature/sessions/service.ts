@@ -46,10 +46,10 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
   const outside = createOutsideMarks(store);
   const stopNow = (id: string, why: StopRequest) => engine?.stopOne(id, why);
   const followers: ((execution: Work, tx: WriteTx) => void)[] = [];
-  const finished = (execution: Work, tx: WriteTx) => {
+  const notifyFollowers = (execution: Work, tx: WriteTx) => {
     for (const act of followers) act(execution, tx);
   };
-  const lifecycle = createLifecycle({ clock, rows, transcript, tree, ownerOf, finished, stopNow });
+  const lifecycle = createLifecycle({ clock, rows, transcript, tree, ownerOf, notifyFollowers, stopNow });
   const engineRows = createExecutionRows({
     store,
     clock,
@@ -62,8 +62,8 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
     recordCall,
   });
 
-  const known = (id: string): SessionRow => expectFound(rows.session(id), "session");
-  const between = createBetweenTurns({ store, rows, known });
+  const loadSession = (id: string): SessionRow => expectFound(rows.session(id), "session");
+  const between = createBetweenTurns({ store, rows, loadSession });
   const wake = () => engine?.wake();
 
   return {
@@ -102,22 +102,22 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
           tx.emit(sessionStarted, { ...lifecycle.refsOf(row), data: { kind: row.kind } });
         return row;
       }),
-    ...createTurns({ store, rows, transcript, lifecycle, outside, known, assertWorkspaces, wake }),
+    ...createTurns({ store, rows, transcript, lifecycle, outside, loadSession, assertWorkspaces, wake }),
     /**
      * Ends the session and all sessions below it within a second; their work is cancelled. Does nothing when the
      * session has ended.
      */
-    end: (sessionId: string): void => store.write((tx) => lifecycle.stopSession(tx, known(sessionId).id)),
+    end: (sessionId: string): void => store.write((tx) => lifecycle.stopSession(tx, loadSession(sessionId).id)),
     /** Ends a session that has no work of its own, with the given status. All sessions below it end as with `end`. */
     close: (sessionId: string, status: "succeeded" | "failed" | "cancelled"): void =>
-      store.write((tx) => lifecycle.close(tx, known(sessionId).id, status)),
+      store.write((tx) => lifecycle.close(tx, loadSession(sessionId).id, status)),
     /**
      * Opens a session again that `close` ended, so that it takes work.
      * @throws Problem 404, 409 `session_ended` for a session that another one started, 413 `workspaces_full`.
      */
     reopen: (sessionId: string): void =>
       store.write(() => {
-        const { id, parent_id, ended_at, user_id } = known(sessionId);
+        const { id, parent_id, ended_at, user_id } = loadSession(sessionId);
         if (ended_at === null) return;
         if (parent_id !== null)
           throw conflict("An agent started it and has taken its result; start it again instead.", "session_ended");
@@ -144,9 +144,10 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
       change: Partial<Pick<SessionRow, "title" | "wanted_model" | "project_id" | "task_id" | "agent_id">>,
     ): void =>
       store.write(() => {
-        rows.updateSession(known(id).id, change);
+        rows.updateSession(loadSession(id).id, change);
         const { agent_id } = change;
-        if (agent_id !== undefined) for (const queued of rows.queued(id)) rows.updateExecution(queued.id, { agent_id });
+        if (agent_id !== undefined)
+          for (const queued of rows.listQueued(id)) rows.updateExecution(queued.id, { agent_id });
       }),
     /**
      * All messages of the session, including those that were summarized or taken back.

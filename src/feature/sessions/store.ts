@@ -18,7 +18,7 @@ export type ExecutionRow = typeof executions.$inferSelect;
 /** An execution with its session. */
 export type Work = ExecutionRow & { session: SessionRow };
 
-const given = <T>(value: T | null): T | undefined => value ?? undefined;
+const toOptional = <T>(value: T | null): T | undefined => value ?? undefined;
 
 export function toExecution({ session, ...row }: Work, system: string | null): Execution {
   return {
@@ -26,16 +26,16 @@ export function toExecution({ session, ...row }: Work, system: string | null): E
     sessionId: session.id,
     kind: session.kind,
     agentId: row.agent_id,
-    userId: given(session.user_id),
-    parentId: given(session.parent_id),
+    userId: toOptional(session.user_id),
+    parentId: toOptional(session.parent_id),
     depth: session.depth,
-    runId: given(session.run_id),
-    workId: given(session.run_id ?? session.work_id),
-    stepId: given(session.step_id),
-    projectId: given(session.project_id),
-    taskId: given(session.task_id),
-    wantedModel: given(row.wanted_model ?? session.wanted_model),
-    onlyTools: given(session.tools),
+    runId: toOptional(session.run_id),
+    workId: toOptional(session.run_id ?? session.work_id),
+    stepId: toOptional(session.step_id),
+    projectId: toOptional(session.project_id),
+    taskId: toOptional(session.task_id),
+    wantedModel: toOptional(row.wanted_model ?? session.wanted_model),
+    onlyTools: toOptional(session.tools),
     input: row.input,
     system,
     contract: row.contract,
@@ -44,9 +44,9 @@ export function toExecution({ session, ...row }: Work, system: string | null): E
     timeoutSeconds: row.timeout_seconds,
     createdAt: Date.parse(row.created_at),
     startedAt: row.started_at === null ? null : Date.parse(row.started_at),
-    waitsFor: given(row.waits_for),
+    waitsFor: toOptional(row.waits_for),
     waitedMs: row.waited_ms,
-    waitingSince: given(row.waiting_since),
+    waitingSince: toOptional(row.waiting_since),
   };
 }
 
@@ -238,7 +238,7 @@ export function createSessionStore(
     latest: (sessionId: string): ExecutionRow | undefined =>
       executionRows.list([{ session_id: sessionId }], { order: "id DESC", limit: 1 })[0],
     /** Queued executions of a session, in the order in which they will be taken. */
-    queued: (sessionId: string): ExecutionRow[] => ofSession(sessionId, "queued"),
+    listQueued: (sessionId: string): ExecutionRow[] => ofSession(sessionId, "queued"),
     /** Number of turns that have never started, for each session that has any. */
     waitingCounts: (sessionIds: readonly string[]): Map<string, number> =>
       new Map(
@@ -261,11 +261,11 @@ export function createSessionStore(
       ]) !== undefined,
     running: (sessionId: string): ExecutionRow | undefined => ofSession(sessionId, "running")[0],
     /** The execution that has begun and was given back, because it waits for something. */
-    begun: (sessionId: string): ExecutionRow | undefined =>
+    findBegun: (sessionId: string): ExecutionRow | undefined =>
       ofSession(sessionId, "queued").find(({ started_at }) => started_at !== null),
     isBusy: (sessionId: string): boolean => liveIn(sessionId).length > 0,
     /** Executions on which another process, now dead, was working. */
-    abandoned: (owner: string): ExecutionRow[] =>
+    listAbandoned: (owner: string): ExecutionRow[] =>
       executionRows.list([["status = 'running' AND lease_owner <> ?", owner]]),
     ownedBy: (owner: string): string[] =>
       statement<string>("SELECT id FROM executions WHERE status = 'running' AND lease_owner = ?").pluck().all(owner),

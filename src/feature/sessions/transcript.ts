@@ -66,7 +66,7 @@ const LAST_SEQ = "SELECT max(seq) AS seq FROM messages WHERE session_id = ?";
 const COUNT = "UPDATE sessions SET message_count = message_count + 1, last_activity_at = ? WHERE id = ?";
 
 /** The messages that the model reads: of a session, or of one execution in it. */
-const heard = (session_id: string, execution_id: string | undefined) => ({
+const toFilter = (session_id: string, execution_id: string | undefined) => ({
   session_id,
   execution_id,
   withdrawn: false,
@@ -98,7 +98,7 @@ export function createTranscript({ rows, statement }: Pick<Store, "rows" | "stat
   const [said, called] = [rows(messages), rows(toolCalls)];
   const now = () => timestamp(clock.now());
   const lastOf = (role: MessageRow["role"], sessionId: string, executionId: string | undefined) =>
-    said.list([heard(sessionId, executionId), { role }], { order: "seq DESC", limit: 1 })[0];
+    said.list([toFilter(sessionId, executionId), { role }], { order: "seq DESC", limit: 1 })[0];
   const numberOf = (text: string, ...values: unknown[]): number | null =>
     statement<number | null>(text).pluck().get(values) ?? null;
   const callsIn = (sessionId: string, seqs: readonly number[]): Map<number, CallRow[]> => {
@@ -169,7 +169,7 @@ export function createTranscript({ rows, statement }: Pick<Store, "rows" | "stat
       const summary = lastOf("summary", sessionId, executionId);
       const covered = summary ? (summary.covers_to ?? summary.seq) : -1;
       const later: Condition = ["role <> 'summary' AND seq > ?", covered];
-      const rest = said.list([heard(sessionId, executionId), later], { order: "seq" });
+      const rest = said.list([toFilter(sessionId, executionId), later], { order: "seq" });
       const calls = callsIn(sessionId, repliesIn(rest));
       return [...(summary ? [summary] : []), ...rest].map((row) =>
         toStored(row, (calls.get(row.seq) ?? []).map(toCall)),
@@ -222,7 +222,7 @@ export function createTranscript({ rows, statement }: Pick<Store, "rows" | "stat
      * are left out.
      */
     copy(from: string, last: number, to: string): void {
-      const copied = said.list([heard(from, undefined), ["seq <= ?", last]], { order: "seq" });
+      const copied = said.list([toFilter(from, undefined), ["seq <= ?", last]], { order: "seq" });
       const calls = callsIn(from, repliesIn(copied));
       const place = new Map(copied.map(({ seq }, index) => [seq, index]));
       for (const row of copied) {

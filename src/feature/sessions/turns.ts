@@ -17,7 +17,7 @@ interface TurnsDeps {
   lifecycle: Lifecycle;
   outside: OutsideMarks;
   /** @throws Problem 404. */
-  known(sessionId: string): SessionRow;
+  loadSession(sessionId: string): SessionRow;
   /** @throws Problem 413 `workspaces_full`. */
   assertWorkspaces(userId: string | null): void;
   /** Asks the engine to look for work. */
@@ -25,19 +25,21 @@ interface TurnsDeps {
 }
 
 export function createTurns(deps: TurnsDeps) {
-  const { store, rows, transcript, lifecycle, outside, known, assertWorkspaces, wake } = deps;
+  const { store, rows, transcript, lifecycle, outside, loadSession, assertWorkspaces, wake } = deps;
   /** Ends the reply that runs, or that has begun and waits. @returns whether there was one. */
   function interruptReply(tx: WriteTx, sessionId: string): boolean {
     const running = rows.running(sessionId);
-    const begun = running ? undefined : rows.begun(sessionId);
+    const begun = running ? undefined : rows.findBegun(sessionId);
     if (running && running.stop === null) lifecycle.askToStop(tx, running.id, "interrupt");
     if (begun) lifecycle.finish(tx, begun.id, { status: "cancelled", text: "" });
     return running !== undefined || begun !== undefined;
   }
   const waiting = (sessionId: string, messageId: string): ExecutionRow => {
-    const row = rows.queued(sessionId).find(({ message_id, started_at }) => message_id === messageId && !started_at);
+    const row = rows
+      .listQueued(sessionId)
+      .find(({ message_id, started_at }) => message_id === messageId && !started_at);
     if (row) return row;
-    if (transcript.message(messageId)?.session_id === known(sessionId).id)
+    if (transcript.message(messageId)?.session_id === loadSession(sessionId).id)
       throw conflict("The agent has read the message already.", "turn_started");
     throw notFound("queued message");
   };
@@ -49,7 +51,7 @@ export function createTurns(deps: TurnsDeps) {
      */
     queue: (sessionId: string, turn: TurnDraft): ExecutionRow =>
       store.write((tx) => {
-        const session = known(sessionId);
+        const session = loadSession(sessionId);
         const over = session.ended_at !== null && kindOf(session.kind).sessionEnds === "person";
         if (over || session.stopping) throw conflict("The session has ended.", "session_ended");
         if (turn.continues !== true && kindOf(session.kind).sessionEnds === "person") assertWorkspaces(session.user_id);
@@ -67,7 +69,7 @@ export function createTurns(deps: TurnsDeps) {
         return row;
       }),
     /** Turns that have not started, in the order in which they will start. */
-    queued: rows.queued,
+    listQueued: rows.listQueued,
     /** Number of turns that have never started, for each of these sessions that has any. */
     waitingCounts: rows.waitingCounts,
     /** Changes the message of a turn that has not started. @throws Problem 404, 409 `turn_started`. */
@@ -84,6 +86,6 @@ export function createTurns(deps: TurnsDeps) {
         if (!rows.isBusy(sessionId)) rows.updateSession(sessionId, { status: "open" });
       }),
     /** Ends the running reply and keeps its text; the session continues. @returns whether there was a reply. */
-    interrupt: (sessionId: string): boolean => store.write((tx) => interruptReply(tx, known(sessionId).id)),
+    interrupt: (sessionId: string): boolean => store.write((tx) => interruptReply(tx, loadSession(sessionId).id)),
   };
 }

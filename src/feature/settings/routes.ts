@@ -11,7 +11,7 @@ export function settingsRoutes(settings: SettingsService) {
       access: "admin",
       answer: Settings,
       summary: "Get all settings",
-      handler: ({ answer }) => answer.tagged(settings.get()),
+      handler: ({ answer }) => answer.tag(settings.get()),
     }),
     operation("updateSettings", "PUT /v1/settings", {
       access: "admin",
@@ -23,7 +23,7 @@ export function settingsRoutes(settings: SettingsService) {
         "Fields that are left out stay unchanged. Null resets a field to its default. Unknown fields are refused.",
       handler: ({ request, body: input, caller, answer }) => {
         assertIfMatch(request, settings.get());
-        return answer.tagged(settings.update(input, caller));
+        return answer.tag(settings.update(input, caller));
       },
     }),
   ]);

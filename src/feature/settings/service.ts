@@ -49,7 +49,7 @@ function withDefaults(stored: unknown): Settings {
   return Object.freeze(result);
 }
 
-function merged(stored: unknown, input: SettingsUpdate): { value: Groups; changed: string[] } {
+function merge(stored: unknown, input: SettingsUpdate): { value: Groups; changed: string[] } {
   const value: Groups = {};
   const changed: string[] = [];
   eachField((group, field) => {
@@ -103,7 +103,7 @@ export function createSettings(deps: SettingsDeps) {
   const update = (input: SettingsUpdate, caller: Caller): Settings =>
     store.write(() => {
       assertProviders(input.models);
-      const { value, changed } = merged(read(NAME), input);
+      const { value, changed } = merge(read(NAME), input);
       if (input.backup) assertBackup(withDefaults(value).backup);
       if (changed.length > 0) save(NAME, value, caller, changed);
       return get();

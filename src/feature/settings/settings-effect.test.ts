@@ -21,16 +21,16 @@ describe("settings", () => {
     metered.models.next(reply(DONE));
     const silent = await metered.pipeline(undefined, { model: null });
     expect((await metered.run(silent)).error?.code).toBe("no_model");
-    const called = async (pipeline: string) => {
+    const runPipeline = async (pipeline: string) => {
       metered.models.requests.length = 0;
       expect((await metered.run(pipeline)).status).toBe("succeeded");
       return metered.models.requests.map(({ body }) => (body as { model: string }).model);
     };
     await put({ models: { default: "custom-lab/of-all" } });
-    expect(await called(silent)).toEqual(["of-all"]);
+    expect(await runPipeline(silent)).toEqual(["of-all"]);
     await put({ models: { pipeline: "custom-lab/of-pipelines" } });
-    expect(await called(silent)).toEqual(["of-pipelines"]);
-    expect(await called(await metered.pipeline())).toEqual([MODEL.replace("custom-lab/", "")]);
+    expect(await runPipeline(silent)).toEqual(["of-pipelines"]);
+    expect(await runPipeline(await metered.pipeline())).toEqual([MODEL.replace("custom-lab/", "")]);
     await put({ models: { default: null, pipeline: null } });
   });
 

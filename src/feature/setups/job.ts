@@ -47,7 +47,7 @@ export function createSetupJob(deps: SetupJobDeps) {
       throw conflict("There is nothing to set up any more.", "no_environment");
     store.write(({ emit }) => emit(setupChanged, { project_id, data: { state: "started" } }));
     const hosts = environmentOf(project_id)?.network?.allow ?? [];
-    const known = (key: string) => rows.find({ project_id, key });
+    const findRow = (key: string) => rows.find({ project_id, key });
     const keep = (row: SetupRow) =>
       store.write(({ emit }) => {
         if (!projects.find(project_id)) return;
@@ -56,7 +56,7 @@ export function createSetupJob(deps: SetupJobDeps) {
         for (const { key } of all.slice(KEPT_EACH)) rows.remove({ project_id, key });
         emit(setupChanged, { project_id, data: { state: row.state } });
       });
-    const wanted = { project, recipe, again, hosts, known, keep };
+    const wanted = { project, recipe, again, hosts, findRow, keep };
     const row = await setUpProject({ ...deps, setUps: deps.setUps, builds: deps.builds }, wanted, job);
     keep(row);
     return row;
@@ -80,7 +80,7 @@ export function createSetupJob(deps: SetupJobDeps) {
   const definition = defineJob("set_up_project", Payload, run, {
     exclusive: ({ project_id }) => project_id,
     outward: true,
-    ended: ({ payload: { project_id }, state }) =>
+    onEnd: ({ payload: { project_id }, state }) =>
       void (
         state === "succeeded" ||
         store.write(({ emit }) => emit(setupChanged, { project_id, data: { state: "failed" } }))

@@ -48,7 +48,7 @@ interface Wanted {
   /** Hosts that the set-up may reach. */
   hosts: readonly string[];
   /** The stored row of that key. */
-  known(key: string): SetupRow | undefined;
+  findRow(key: string): SetupRow | undefined;
   again: boolean;
   /** Called as soon as the image exists or has failed for good. The check comes after that. */
   keep(row: SetupRow): void;
@@ -73,7 +73,7 @@ export async function setUpProject(deps: SetUpDeps, wanted: Wanted, job: Running
   const source = await sources.of(project.id);
   const ids = [...images.values()].map(({ id }) => id);
   const key = keyOf(project.id, recipe, ids.length > 1 ? hashJson(ids) : base.id, source.locks);
-  const known = wanted.known(key);
+  const known = wanted.findRow(key);
   const hasImage = known?.image ? await setUps.has(known.image) : known?.state === "ready";
   const isDone = known !== undefined && !again && (known.state === "failed" || hasImage);
   const isChecked = known?.check_command === project.check && known.check_beside === besideOf(recipe);
@@ -190,7 +190,7 @@ async function check(
     ...sizes(deps),
     ...bounds(deps, file, job),
   };
-  const found = (check_exit_code: number | null, check_log: string) => ({
+  const buildCheck = (check_exit_code: number | null, check_log: string) => ({
     check_command: command,
     check_exit_code,
     check_log,
@@ -199,11 +199,11 @@ async function check(
     checked_at: timestamp(deps.clock.now()),
   });
   const services = await servicesFor(deps, project.id, job);
-  if (typeof services === "string") return found(null, `[${services}]`);
+  if (typeof services === "string") return buildCheck(null, `[${services}]`);
   try {
     const beside = { network: services?.network, timeoutMs: LIMITS.checkMs };
     const result = await deps.setUps.check({ ...work, ...beside }, job.signal);
-    return found(result.exitCode, textOf(deps, result, noteOf(result, LIMITS.checkMs)));
+    return buildCheck(result.exitCode, textOf(deps, result, noteOf(result, LIMITS.checkMs)));
   } finally {
     await services?.close();
   }

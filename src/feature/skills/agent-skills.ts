@@ -35,12 +35,12 @@ export function createAgentSkills({ folder, files, seenBy, create }: AgentSkills
     if (further.length === 0) return skill.content;
     return `${skill.content}\n\nFiles that come with it, read with load_skill: ${further.join(", ")}`;
   };
-  const offered = (agentId: string, reader: SkillReader): SkillFile[] =>
+  const listOffered = (agentId: string, reader: SkillReader): SkillFile[] =>
     seenBy(agentId, reader).filter((skill) => skill.usable && skill.enabled);
   const available = ({ agentId, userId }: SkillUser): SkillFile[] =>
-    offered(agentId, { admin: false, userId, confirmed: true });
+    listOffered(agentId, { admin: false, userId, confirmed: true });
   const loadable = ({ agentId, userId }: SkillUser, name: string): SkillFile => {
-    const skill = offered(agentId, { admin: false, userId }).find((one) => one.name === name);
+    const skill = listOffered(agentId, { admin: false, userId }).find((one) => one.name === name);
     if (!skill) throw notFound("skill");
     return skill;
   };
@@ -54,8 +54,8 @@ export function createAgentSkills({ folder, files, seenBy, create }: AgentSkills
         return { name, description, tags, content: wholeOf(skill) };
       }),
     /** Unconfirmed skills that agents wrote in this user's work. They never go into a prompt. */
-    unconfirmed: ({ agentId, userId }: SkillUser): Pick<Skill, "name" | "description">[] =>
-      offered(agentId, { admin: false, userId }).filter(({ trusted }) => !trusted),
+    listUnconfirmed: ({ agentId, userId }: SkillUser): Pick<Skill, "name" | "description">[] =>
+      listOffered(agentId, { admin: false, userId }).filter(({ trusted }) => !trusted),
     /** @throws Problem 404. */
     loadSkill(work: SkillUser, name: string): { name: string; content: string; files: string[]; trusted: boolean } {
       const skill = loadable(work, name);

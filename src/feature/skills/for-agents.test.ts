@@ -93,8 +93,8 @@ test("after outside text was read it is in no prompt until its user or an admini
   expect(stored).toMatchObject({ owner_id: "usr_a", trusted: false, origin: { outside: "It read." } });
   const loaded = skills.forAgents.available(ann).find(({ name }) => name === "deploy");
   expect(loaded?.content).toBe("As we do.");
-  expect(skills.forAgents.unconfirmed(ann).map(({ name }) => name)).toEqual(["deploy"]);
-  expect(skills.forAgents.unconfirmed({ agentId: "ann", userId: "usr_b" })).toEqual([]);
+  expect(skills.forAgents.listUnconfirmed(ann).map(({ name }) => name)).toEqual(["deploy"]);
+  expect(skills.forAgents.listUnconfirmed({ agentId: "ann", userId: "usr_b" })).toEqual([]);
   const stranger = { admin: false, userId: "usr_b" } as const;
   expect(() => skills.update("deploy", { trusted: true }, stranger, "ann")).toThrow("skill");
   const owner = { admin: false, userId: "usr_a" } as const;

@@ -50,7 +50,7 @@ export function skillRoutes(skills: Skills) {
       answer: Skill,
       summary: "Get a skill with its instructions",
       handler: ({ params, query, caller, answer }) =>
-        answer.tagged(skills.get(params.name, readerOf(caller), viewOf(caller, query.agent_id))),
+        answer.tag(skills.get(params.name, readerOf(caller), viewOf(caller, query.agent_id))),
     }),
     operation("createSkill", "POST /v1/skills", {
       access: "admin",
@@ -67,7 +67,7 @@ export function skillRoutes(skills: Skills) {
       summary: "Change or confirm a skill of your own or, as an administrator, any; comments in its file stay",
       handler: ({ params, query, body, caller, request, answer }) => {
         assertIfMatch(request, skills.own(params.name, readerOf(caller), query.agent_id));
-        return answer.tagged(skills.update(params.name, body, readerOf(caller), query.agent_id));
+        return answer.tag(skills.update(params.name, body, readerOf(caller), query.agent_id));
       },
     }),
     operation("deleteSkill", "DELETE /v1/skills/:name", {
@@ -88,7 +88,7 @@ export function skillRoutes(skills: Skills) {
       summary: "Switch a skill on or off",
       handler: ({ params, query, body, caller, request, answer }) => {
         assertIfMatch(request, skills.own(params.name, readerOf(caller), query.agent_id));
-        return answer.tagged(skills.update(params.name, { enabled: body.enabled }, readerOf(caller), query.agent_id));
+        return answer.tag(skills.update(params.name, { enabled: body.enabled }, readerOf(caller), query.agent_id));
       },
     }),
   ]);

@@ -96,8 +96,8 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
     folder.snapshot(() => {
       if (agentId !== undefined) assertAgent(agentId);
       const everybodys = everybodysFor(reader);
-      const seen = () => [...everybodys, ...agentIds().flatMap((id) => ownOf(id, everybodys, reader))];
-      const skills = agentId === undefined ? seen() : seenBy(agentId, reader);
+      const listAll = () => [...everybodys, ...agentIds().flatMap((id) => ownOf(id, everybodys, reader))];
+      const skills = agentId === undefined ? listAll() : seenBy(agentId, reader);
       return pageOfArray(skills.map(present), page, (skill) => skill.source_file);
     });
 
@@ -159,7 +159,7 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
           ...(tags === undefined ? {} : { tags: tags ?? undefined }),
           ...(for_everybody ? { owner: undefined } : {}),
         };
-        files.write(skill.source_file, changed(skill, patch, sent?.body, format));
+        files.write(skill.source_file, rewrite(skill, patch, sent?.body, format));
         publish("updated", skill);
         return present(find(name, agentId));
       }),
@@ -239,7 +239,7 @@ function bodyOf(content: string, format: FrontMatterFormat): SentBody {
   return { said: { name, description, tags }, extra, body: body.trim() };
 }
 
-function changed(
+function rewrite(
   skill: SkillFile,
   patch: Record<string, unknown>,
   body: string | undefined,

@@ -35,7 +35,7 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat) 
   /** A skill as its file has it. Whether its folder holds more files is looked up each time. */
   const read = (agentId: string | null, file: TextFile, stem: string): SkillFile => {
     const { fields, problems, usable } =
-      file.problem === undefined ? parseSkill(file.text, format) : broken(file.problem);
+      file.problem === undefined ? parseSkill(file.text, format) : createBroken(file.problem);
     const name = fields.name ?? stem;
     const named = isSlug(name);
     return {
@@ -50,7 +50,7 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat) 
       overrides_global: false,
       source_file: file.path,
       has_files: false,
-      problems: named ? problems : [...problems, misnamed(name)],
+      problems: named ? problems : [...problems, createNameProblem(name)],
       updated_at: timestamp(Math.trunc(file.modifiedAt)),
       usable: usable && named,
       text: file.text,
@@ -139,7 +139,7 @@ interface Parsed {
 }
 
 const problemAt = (message: string, pointer = ""): FileProblem => ({ line: 1, column: 1, pointer, message });
-const broken = (message: string): Parsed => ({
+const createBroken = (message: string): Parsed => ({
   fields: {
     description: "",
     tags: [],
@@ -153,14 +153,14 @@ const broken = (message: string): Parsed => ({
   usable: false,
 });
 
-const misnamed = (name: string): FileProblem =>
+const createNameProblem = (name: string): FileProblem =>
   problemAt(`"${name}" is not a name: small letters, digits and hyphens.`, "/name");
 
 /** Every problem of a skill's file. @param stem the skill's name when the file gives none. */
 export function skillProblems(text: string, stem: string, format: FrontMatterFormat): FileProblem[] {
   const { fields, problems } = parseSkill(text, format);
   const name = fields.name ?? stem;
-  return isSlug(name) ? problems : [...problems, misnamed(name)];
+  return isSlug(name) ? problems : [...problems, createNameProblem(name)];
 }
 
 /** Reads a skill's file, whether or not the skill is usable. */

@@ -23,7 +23,7 @@ export const storage = defineFeature("storage", (deps: Needs) => {
     [turnEnded, sessionEnded, runComplete, runFailed, runCancelled],
     ({ session_id, run_id }) => {
       const name = run_id ?? session_id;
-      if (hasAccounts && name !== undefined) measurer.changed(name);
+      if (hasAccounts && name !== undefined) measurer.markChanged(name);
     },
   );
   return {

@@ -10,7 +10,7 @@ interface MeasurerDeps extends Pick<Core, "store" | "clock" | "log"> {
   folder: string;
   measure(
     names: readonly string[],
-    found: (name: string, size: { files: number; bytes: number } | null) => void,
+    onFound: (name: string, size: { files: number; bytes: number } | null) => void,
     signal?: AbortSignal,
   ): Promise<void>;
 }
@@ -76,7 +76,7 @@ export function createMeasurer({ store, clock, log, folder, measure }: MeasurerD
   };
   return {
     /** Marks a workspace in which somebody worked, so that it is measured soon. */
-    changed(name: string): void {
+    markChanged(name: string): void {
       if (end.signal.aborted) return;
       waiting.add(name);
       timer ??= setTimeout(() => {

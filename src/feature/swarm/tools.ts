@@ -1,6 +1,6 @@
 import { DAY_MS } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { quoted } from "../../core/quoted.ts";
+import { quoteLines } from "../../core/quoted.ts";
 import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
 import type { Bus } from "../../store/bus.ts";
 import { swarmComplete, swarmTaskComplete, swarmTaskFailed, swarmTaskStarted } from "./events.ts";
@@ -60,5 +60,5 @@ function reportOf({ key, agent_id, status, error, output, outputs }: SwarmTask, 
   const values = Object.keys(outputs).length > 0 ? JSON.stringify(outputs, null, 1) : "";
   const said = [output, values].filter(Boolean).join("\n\n");
   const why = error ? `: ${error.message}` : "";
-  return [`### ${key}, by ${agent_id}: ${status}${why}`, ...(said ? [quoted(said, room)] : [])].join("\n\n");
+  return [`### ${key}, by ${agent_id}: ${status}${why}`, ...(said ? [quoteLines(said, room)] : [])].join("\n\n");
 }

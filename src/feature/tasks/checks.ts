@@ -53,7 +53,7 @@ export function createTaskChecks({ rows, projectOf, agentExists, missingStages }
         return conflict(`The column ${column.name} holds ${there} tasks, its limit. Finish one first.`, "wip_limit");
     }
     if (["in_progress", "review", "done"].includes(status)) {
-      const unmet = rows.unmet(row.id);
+      const unmet = rows.listUnmet(row.id);
       if (unmet.length > 0)
         return conflict("Tasks that it depends on are not done.", "dependencies_unmet", { depends_on: unmet });
     }

@@ -89,7 +89,7 @@ export function createClaims({ store, clock, rows, rules, checks, leaseChanged, 
     /** Releases tasks whose lease has run out. */
     endLeases(): void {
       store.write(() => {
-        for (const row of rows.expired(clock.now())) {
+        for (const row of rows.listExpired(clock.now())) {
           const minutes = LIMITS.taskLeaseMs / 60_000;
           if (row.run_id !== null && row.status === "in_progress")
             rows.update(

@@ -115,10 +115,10 @@ export function createTaskExecution(deps: TaskExecutionDeps) {
     else if (state.status === "cancelled") {
       const fields = { run_id: null, assigned_agent: null, lease_until: null };
       rules.move(row, { status: "ready", note: by("The run was cancelled."), fields });
-    } else if (state.status === "succeeded") succeeded(row, state, by);
+    } else if (state.status === "succeeded") followSuccess(row, state, by);
   }
 
-  function succeeded(
+  function followSuccess(
     row: TaskRow,
     state: RunState,
     by: (note: string) => { actor: string; change: "moved"; note: string },
@@ -157,7 +157,7 @@ export function createTaskExecution(deps: TaskExecutionDeps) {
         const now = row.run_id === null ? undefined : runState(row.run_id);
         if (now && AT_WORK.has(now.status)) throw conflict(`The run ${now.id} is at work on it.`, "task_busy");
         if (row.status === "done") throw conflict("The task is done.", "nothing_to_do");
-        const unmet = rows.unmet(row.id);
+        const unmet = rows.listUnmet(row.id);
         if (unmet.length > 0)
           throw conflict("Tasks that it depends on are not done.", "dependencies_unmet", { depends_on: unmet });
         return start(row, request, caller);
@@ -166,7 +166,7 @@ export function createTaskExecution(deps: TaskExecutionDeps) {
     /** Updates the task of this run to the run's state. */
     follow: followRun,
     /** Called when the run's work was merged into the branch for which it was made. */
-    merged(runId: string): void {
+    onMerge(runId: string): void {
       store.write(() => {
         const row = rows.ofRun(runId);
         if (!row || FINISHED.has(row.status) || policies.missingStages(row).length > 0) return;

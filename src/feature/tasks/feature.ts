@@ -78,7 +78,7 @@ export const tasks = defineFeature(
     );
     const unsubscribeMerged = bus.subscribe(
       [runMerged],
-      ({ run_id }) => run_id !== undefined && execution.merged(run_id),
+      ({ run_id }) => run_id !== undefined && execution.onMerge(run_id),
     );
     const resolve: Parameters<typeof policyRoutes>[0]["resolve"] = (projectId, taskId, workType) => {
       service.get(projectId, taskId);

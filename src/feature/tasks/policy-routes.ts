@@ -19,7 +19,7 @@ export function policyRoutes({ policies, resolve }: PolicyRoutesDeps) {
       access: "user",
       answer: WorkflowPolicy,
       summary: "Get the workflow policy: the stages of each type of work",
-      handler: ({ params, answer }) => answer.tagged(policies.get(params.id)),
+      handler: ({ params, answer }) => answer.tag(policies.get(params.id)),
     }),
     operation("updateProjectWorkflowPolicy", "PUT /v1/projects/:id/workflow-policy", {
       access: "user",
@@ -30,7 +30,7 @@ export function policyRoutes({ policies, resolve }: PolicyRoutesDeps) {
       summary: "Change the workflow policy",
       handler: ({ params, request, body: input, answer }) => {
         assertIfMatch(request, policies.get(params.id));
-        return answer.tagged(policies.update(params.id, input));
+        return answer.tag(policies.update(params.id, input));
       },
     }),
     operation("resolveWorkflowProjectTask", "POST /v1/projects/:id/tasks/:tid/resolve-workflow", {

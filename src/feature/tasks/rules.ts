@@ -49,7 +49,7 @@ export function createTaskRules(rows: TaskStore, nowMs: () => number) {
   const byRule = (note: string): HistoryNote => ({ actor: RULE, change: "moved", note });
 
   function unblock(row: TaskRow, done: TaskRow, depth: number): void {
-    if (row.status !== "blocked" || row.blocked_from === null || rows.unmet(row.id).length > 0) return;
+    if (row.status !== "blocked" || row.blocked_from === null || rows.listUnmet(row.id).length > 0) return;
     const note = byRule(`${done.title} is done.`);
     // The claim was lost while the task was blocked.
     const status = ACTIVE.has(row.blocked_from) ? "ready" : row.blocked_from;

@@ -97,7 +97,7 @@ export function createTaskStore(store: Store, clock: Clock) {
     keyOf: (row: TaskRow): string => `${row.priority}|${row.position}|${row.id}`,
     dependenciesOf,
     /** Ids of the tasks that the task depends on and that are not done. */
-    unmet: (id: string): string[] =>
+    listUnmet: (id: string): string[] =>
       statement<{ id: string }>(
         `SELECT tasks.id FROM task_dependencies d JOIN tasks ON tasks.id = d.depends_on
          WHERE d.task_id = ? AND tasks.status <> 'done'`,
@@ -129,7 +129,7 @@ export function createTaskStore(store: Store, clock: Clock) {
       statement<{ last: number }>(
         "SELECT ifnull(max(position), 0) AS last FROM tasks WHERE project_id = ? AND status = ?",
       ).get(projectId, status)!.last,
-    expired: (time: number): TaskRow[] => rows.list([["lease_until < ?", time]]),
+    listExpired: (time: number): TaskRow[] => rows.list([["lease_until < ?", time]]),
     nextLease: (): number | undefined =>
       statement<{ at: number | null }>("SELECT min(lease_until) AS at FROM tasks WHERE lease_until IS NOT NULL").get()
         ?.at ?? undefined,

@@ -21,7 +21,7 @@ interface TaskToolsDeps {
 const TaskId = t.String({ maxLength: 40, description: "Id of the task." });
 
 /** @param shown the tasks or the project that the value contains. */
-function said(
+function toResult(
   value: unknown,
   shown: readonly { outside: string | null }[],
   source: OutsideSource = "task",
@@ -84,7 +84,7 @@ export function taskTools({ tasks, projectOf, movesAll, access }: TaskToolsDeps)
         const filter = { status, ready, agent_id: mine ? execution.agentId : undefined };
         const { items, next_cursor } = tasks.list(projectIdOf(execution), filter, { limit, after: null });
         if (items.length === 0) return { ok: true, output: "There are no such tasks." };
-        return said({ tasks: items.map(short), more: next_cursor !== null }, items);
+        return toResult({ tasks: items.map(short), more: next_cursor !== null }, items);
       },
     }),
     tool({
@@ -102,7 +102,7 @@ export function taskTools({ tasks, projectOf, movesAll, access }: TaskToolsDeps)
       async run(input, { execution, outside }) {
         const found = { ...input, discovered_from: execution.taskId, outside: outside() };
         const task = tasks.create(projectIdOf(execution), found, callerOf(execution));
-        return said(short(task), []);
+        return toResult(short(task), []);
       },
     }),
     tool({
@@ -114,7 +114,7 @@ export function taskTools({ tasks, projectOf, movesAll, access }: TaskToolsDeps)
         const input = { agent_id: execution.agentId, release };
         const { task, branch } = tasks.claim(projectIdOf(execution), task_id, input, callerOf(execution));
         const { outside, ...fields } = task;
-        return said({ task: { ...fields, ...mark({ outside }) }, branch }, [task]);
+        return toResult({ task: { ...fields, ...mark({ outside }) }, branch }, [task]);
       },
     }),
     tool({
@@ -134,7 +134,7 @@ export function taskTools({ tasks, projectOf, movesAll, access }: TaskToolsDeps)
             "task_not_held",
           );
         const moved = tasks.transition(projectIdOf(execution), task_id, input, callerOf(execution));
-        return said({ ...short(moved), next_statuses: moved.next_statuses }, [moved]);
+        return toResult({ ...short(moved), next_statuses: moved.next_statuses }, [moved]);
       },
     }),
     tool({
@@ -145,7 +145,7 @@ export function taskTools({ tasks, projectOf, movesAll, access }: TaskToolsDeps)
         const project = projectOf(projectIdOf(execution));
         const { name, description, vision } = project;
         const shown = { name, ...mark(project), description, vision: vision ?? "No vision was written yet." };
-        return said(shown, [project], "project");
+        return toResult(shown, [project], "project");
       },
     }),
   ];

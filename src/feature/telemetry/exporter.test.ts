@@ -45,7 +45,7 @@ beforeEach(() => {
     standby: { since: () => null },
     eventLog: createEventLog(store),
     target: () => target,
-    counted() {},
+    countSpans() {},
     resource: {},
     version: "0",
     spanOf: createSpans({ store, masking: { json: (value) => value, part: (text) => text } }),
@@ -144,10 +144,10 @@ test("what is to be sent later stays for the next start", async () => {
 
 test("headers of the environment go to its own address alone", () => {
   const config = { otlpEndpoint: "http://a.example", otlpHeaders: { authorization: "k" } };
-  const chosen = (endpoint: string | null) => targetOf(config, { endpoint, content: false });
-  expect(chosen(null)).toMatchObject({ endpoint: "http://a.example", headers: { authorization: "k" } });
-  expect(chosen("http://a.example/")).toMatchObject({ headers: { authorization: "k" } });
-  expect(chosen("http://b.example")).toMatchObject({ endpoint: "http://b.example", headers: {} });
+  const chooseTarget = (endpoint: string | null) => targetOf(config, { endpoint, content: false });
+  expect(chooseTarget(null)).toMatchObject({ endpoint: "http://a.example", headers: { authorization: "k" } });
+  expect(chooseTarget("http://a.example/")).toMatchObject({ headers: { authorization: "k" } });
+  expect(chooseTarget("http://b.example")).toMatchObject({ endpoint: "http://b.example", headers: {} });
   expect(
     targetOf({ otlpEndpoint: undefined, otlpHeaders: undefined }, { endpoint: null, content: false }),
   ).toBeUndefined();

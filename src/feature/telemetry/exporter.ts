@@ -25,7 +25,7 @@ interface ExporterDeps extends Pick<Core, "store" | "clock"> {
   target(): Target | undefined;
   spanOf(event: TracedEvent, withContent: boolean): OtlpSpan | undefined;
   /** Counts spans that the receiver took, or that were left out. */
-  counted(outcome: "sent" | "dropped", spans: number): void;
+  countSpans(outcome: "sent" | "dropped", spans: number): void;
   /** Sends one request; redirects are not followed. @throws Problem when there is no answer. */
   ask(
     address: string,
@@ -110,7 +110,7 @@ export function createExporter(deps: ExporterDeps) {
   const counts = { sent: 0, dropped: 0, failures: 0 };
   const count = (outcome: "sent" | "dropped", spans: number): void => {
     counts[outcome] += spans;
-    deps.counted(outcome, spans);
+    deps.countSpans(outcome, spans);
   };
   let error: string | null = null;
   let sentAt: string | null = null;

@@ -21,7 +21,7 @@ export const telemetry = defineFeature("telemetry", (deps: Needs) => {
   const target = () => targetOf(config, settings.get().telemetry);
   const spans = metrics.counter("trace_spans_total", "Spans that the receiver took, and those that were left out.");
   const exporter = createExporter({
-    counted: (outcome, count) => spans({ outcome }, count),
+    countSpans: (outcome, count) => spans({ outcome }, count),
     ...deps,
     target,
     spanOf: createSpans(deps),

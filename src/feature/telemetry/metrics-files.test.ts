@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => metered.remove());
 
 /** The names and labels that a query uses: `name{label=…}`, and the labels by which it sums. */
-function asked(expr: string): { names: string[]; labels: string[] } {
+function parseQuery(expr: string): { names: string[]; labels: string[] } {
   const names = [...expr.matchAll(/\bskep_[a-z_]+/g)].map(([name]) => name);
   const within = [...expr.matchAll(/\{([^}]*)\}/g)].flatMap(([, inner]) =>
     [...inner!.matchAll(/(\w+)\s*[=!]~?/g)].map(([, label]) => label!),
@@ -52,7 +52,7 @@ const typeOf = (name: string) => new RegExp(`^# TYPE ${name} (\\w+)$`, "m").exec
 const exprs = [...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)), ...rules.map(({ expr }) => expr)];
 
 test.each(exprs)("%s asks for numbers and labels that are there", (expr) => {
-  const { names, labels } = asked(expr);
+  const { names, labels } = parseQuery(expr);
   if (!expr.startsWith("up{")) expect(names).not.toEqual([]);
   for (const name of names) {
     const type = typeOf(name) ?? (typeOf(name.replace(/_bucket$/, "")) === "histogram" ? "histogram" : undefined);

@@ -109,7 +109,7 @@ export function createPlaces({ statement }: Pick<Store, "statement">) {
     execution,
     executionAt,
     /** The last execution of a session that has ended. */
-    ended: (sessionId: string): ExecutionRow | undefined =>
+    findEnded: (sessionId: string): ExecutionRow | undefined =>
       statement<ExecutionRow>(
         `SELECT ${EXECUTION} FROM executions WHERE session_id = ? AND finished_at IS NOT NULL ORDER BY id DESC LIMIT 1`,
       ).get([sessionId]),

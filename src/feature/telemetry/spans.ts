@@ -182,7 +182,7 @@ export function createSpans({ store, masking }: SpansDeps) {
       case "session_ended":
         // When a chat is closed, its turns were sent already, each when it ended.
         if (event.data.status === "ended") return undefined;
-        return ofExecution(places.ended(event.session_id ?? ""), event.at, withContent);
+        return ofExecution(places.findEnded(event.session_id ?? ""), event.at, withContent);
       case "tool_call_end":
         return ofToolCall(event, withContent);
       case "llm_call":

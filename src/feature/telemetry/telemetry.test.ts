@@ -46,7 +46,7 @@ const spansOf = (runId: string): Promise<ReceivedSpan[]> =>
     return own && receiver.spans().filter(({ traceId }) => traceId === own.traceId);
   });
 /** Resolves once the run has succeeded. */
-async function ended(runId: string): Promise<void> {
+async function waitForSuccess(runId: string): Promise<void> {
   const { token } = metered.admin;
   const { body } = await metered.server.request<string>("GET", `/v1/events/stream?run_id=${runId}&after=0`, { token });
   expect(body).toContain("event: run_complete");
@@ -76,8 +76,8 @@ describe("the spans of a run", () => {
       `invoke_workflow ${pipeline_id}`,
       "step work",
     ]);
-    const named = (name: string) => spans.find((span) => span.name.startsWith(name))!;
-    const [run, step, agent] = [named("invoke_workflow"), named("step"), named("invoke_agent")];
+    const findSpan = (name: string) => spans.find((span) => span.name.startsWith(name))!;
+    const [run, step, agent] = [findSpan("invoke_workflow"), findSpan("step"), findSpan("invoke_agent")];
     expect([run.parentSpanId, step.parentSpanId, agent.parentSpanId]).toEqual([undefined, run.spanId, step.spanId]);
     for (const span of spans.filter(({ name }) => /^(chat|execute_tool)/.test(name)))
       expect([span.name, span.parentSpanId]).toEqual([span.name, agent.spanId]);
@@ -95,7 +95,7 @@ describe("the spans of a run", () => {
         "gen_ai.conversation.id": expect.stringContaining("_"),
       },
     });
-    expect(named("chat")).toMatchObject({
+    expect(findSpan("chat")).toMatchObject({
       kind: 3,
       attributes: {
         ...agentOf,
@@ -108,7 +108,7 @@ describe("the spans of a run", () => {
         "gen_ai.conversation.id": agent.attributes["gen_ai.conversation.id"],
       },
     });
-    expect(named("execute_tool ls")).toMatchObject({
+    expect(findSpan("execute_tool ls")).toMatchObject({
       kind: 1,
       status: { code: 2 },
       attributes: {
@@ -160,7 +160,7 @@ describe("the spans of a run", () => {
   test("are part of the caller's trace, unless it is not recorded", async () => {
     const [trace, parent] = [randomBytes(16).toString("hex"), randomBytes(8).toString("hex")];
     const silent = await runOnce(`00-${randomBytes(16).toString("hex")}-${parent}-00`);
-    await ended(silent.id);
+    await waitForSuccess(silent.id);
     const { id } = await runOnce(`00-${trace}-${parent}-01`);
     const spans = await spansOf(id);
     expect(spans).toHaveLength(7);
@@ -180,7 +180,7 @@ describe("a receiver", () => {
     receiver.next({ kind: "cut" }, { kind: "endless" });
     const before = receiver.requests.length;
     const { id } = await runOnce();
-    await ended(id);
+    await waitForSuccess(id);
     expect(new Set((await spansOf(id)).map(({ spanId }) => spanId)).size).toBe(7);
     expect(receiver.requests.length).toBeGreaterThanOrEqual(before + 4);
     expect(await status()).toMatchObject({ spans_dropped: 0 });

@@ -40,7 +40,12 @@ export function createUpdates({ build, clock, manifestUrl, publicKey, settings, 
   const current = build.version;
   let last: { at: number; answer: UpdateCheck } | undefined;
   let underWay: Promise<UpdateCheck> | undefined;
-  const unchecked = (reason: string): UpdateCheck => ({ checked: false, current, update_available: false, reason });
+  const createUnchecked = (reason: string): UpdateCheck => ({
+    checked: false,
+    current,
+    update_available: false,
+    reason,
+  });
 
   async function ask(url: string): Promise<UpdateCheck> {
     try {
@@ -60,12 +65,12 @@ export function createUpdates({ build, clock, manifestUrl, publicKey, settings, 
       };
     } catch (error) {
       const why = isProblem(error) ? error.detail : `The manifest could not be read: ${messageOf(error)}.`;
-      return { ...unchecked(why), checked_at: timestamp(clock.now()) };
+      return { ...createUnchecked(why), checked_at: timestamp(clock.now()) };
     }
   }
   async function check(): Promise<UpdateCheck> {
-    if (manifestUrl === undefined) return unchecked("UPDATE_CHECK_URL is not set; nothing is contacted.");
-    if (!settings().check) return unchecked("The update check is switched off in the settings.");
+    if (manifestUrl === undefined) return createUnchecked("UPDATE_CHECK_URL is not set; nothing is contacted.");
+    if (!settings().check) return createUnchecked("The update check is switched off in the settings.");
     if (last && clock.monotonic() - last.at < KEPT_MS) return last.answer;
     underWay ??= ask(manifestUrl).finally(() => {
       underWay = undefined;

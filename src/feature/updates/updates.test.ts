@@ -33,7 +33,7 @@ afterAll(async () => {
   await site.stop(true);
 });
 
-async function started(env: Record<string, string> = {}): Promise<TestServer> {
+async function serve(env: Record<string, string> = {}): Promise<TestServer> {
   const server = await startServer({ env });
   servers.push(server);
   return server;
@@ -53,7 +53,7 @@ function endless(): Response {
   );
 }
 /** The manifest of one version, with the signature of another. */
-function replayed(): string {
+function replaySignature(): string {
   const old = JSON.parse(publisher.seal({ version: "0.0.1" })) as { signature: string };
   const { format, manifest } = JSON.parse(publisher.seal(newer)) as { format: string; manifest: string };
   return JSON.stringify({ format, manifest, signature: old.signature });
@@ -61,7 +61,7 @@ function replayed(): string {
 
 describe("updates", () => {
   test("version says what this build is", async () => {
-    const server = await started();
+    const server = await serve();
     const { status, body } = await server.request<Version>("GET", "/v1/updates/version");
     expect(status).toBe(200);
     expect(body).toMatchObject({ api_version: "v1", platform: BUILD.platform, runtime: BUILD.runtime });
@@ -70,7 +70,7 @@ describe("updates", () => {
   });
 
   test("without configuration nothing is contacted, and the check says so", async () => {
-    const server = await started({ UPDATE_PUBLIC_KEY: publisher.publicKey });
+    const server = await serve({ UPDATE_PUBLIC_KEY: publisher.publicKey });
     expect(await check(server)).toMatchObject({
       checked: false,
       update_available: false,
@@ -81,7 +81,7 @@ describe("updates", () => {
 
   test("a newer version is reported by the check and by one notification; nothing about this instance is sent", async () => {
     answer = () => new Response(publisher.seal(newer));
-    const server = await started(watching());
+    const server = await serve(watching());
     await framesUntil(
       framesOf<{ data: { title: string } }>(server, "/v1/events/stream?kinds=notification&after=0"),
       ({ data }) => data.data.title === "Version 9.0.0 is available",
@@ -105,7 +105,7 @@ describe("updates", () => {
 
   test.each<[string, () => Response, string]>([
     ["signed by another key", () => new Response(stranger.seal(newer)), "signature"],
-    ["changed after it was signed", () => new Response(tampered()), "signature"],
+    ["changed after it was signed", () => new Response(tamperManifest()), "signature"],
     ["no manifest", () => new Response("<html>"), "not an update manifest"],
     ["too large", () => new Response("x".repeat(300_000)), "too large"],
     ["away", () => new Response("", { status: 503 }), "503"],
@@ -118,7 +118,7 @@ describe("updates", () => {
       "",
     ],
     ["an array within itself", () => new Response("[".repeat(200_000)), "not an update manifest"],
-    ["signed, of an older form that passed for a newer", () => new Response(replayed()), "signature"],
+    ["signed, of an older form that passed for a newer", () => new Response(replaySignature()), "signature"],
     ...(
       [
         ["a version that commands a terminal", { version: "9.0.0\u001b[2J" }],
@@ -137,7 +137,7 @@ describe("updates", () => {
     ]),
   ])("a manifest that is %s is not believed", async (_what, given, reason) => {
     answer = given;
-    const server = await started(watching());
+    const server = await serve(watching());
     const found = await check(server);
     expect(found).toMatchObject({ checked: false, update_available: false });
     expect(found.latest).toBeUndefined();
@@ -146,7 +146,7 @@ describe("updates", () => {
 
   test("an older or the same version is not reported, and settings switch the check off", async () => {
     answer = () => new Response(publisher.seal({ ...newer, version: "0.0.1" }));
-    const server = await started(watching());
+    const server = await serve(watching());
     expect(await check(server)).toMatchObject({ checked: true, latest: "0.0.1", update_available: false });
     await server.request("PUT", "/v1/settings", { body: { updates: { check: false } } });
     expect(await check(server)).toMatchObject({ checked: false, reason: expect.stringContaining("settings") });
@@ -154,7 +154,7 @@ describe("updates", () => {
 
   test("a newer version that holds nothing for this machine says so", async () => {
     answer = () => new Response(publisher.seal({ version: "9.0.0" }));
-    const server = await started(watching());
+    const server = await serve(watching());
     expect(await check(server)).toMatchObject({
       update_available: true,
       reason: expect.stringContaining(BUILD.platform),
@@ -162,7 +162,7 @@ describe("updates", () => {
   });
 });
 
-function tampered(): string {
+function tamperManifest(): string {
   const envelope = JSON.parse(publisher.seal(newer)) as { manifest: string };
   const manifest = Buffer.from(envelope.manifest, "base64").toString().replace("9.0.0", "9.0.1");
   return JSON.stringify({ ...envelope, manifest: Buffer.from(manifest).toString("base64") });

@@ -7,13 +7,13 @@ import { usageRoutes } from "./routes.ts";
 import { createUsageLog } from "./service.ts";
 import { createUsageTrends } from "./trends.ts";
 
-type Needs = Core & { budgets: Budgets; providers: { called(call: LlmCall): void } };
+type Needs = Core & { budgets: Budgets; providers: { onModelCall(call: LlmCall): void } };
 
 export const usage = defineFeature(
   "usage",
   ({ store, clock, budgets, providers }: Needs) => {
-    const called = (_tx: WriteTx, call: LlmCall) => providers.called(call);
-    const service = createUsageLog({ store, clock, onRecorded: [budgets.recorded, called] });
+    const onModelCall = (_tx: WriteTx, call: LlmCall) => providers.onModelCall(call);
+    const service = createUsageLog({ store, clock, onRecorded: [budgets.onModelCall, onModelCall] });
     return {
       service,
       routes: () => usageRoutes({ usage: service, trends: createUsageTrends(store), clock, budgets: budgets.states }),

@@ -68,20 +68,20 @@ export const Totals = t.Object({
 });
 export type Totals = Static<typeof Totals>;
 
-const grouped = <const N extends string>(name: N) =>
+const buildGroups = <const N extends string>(name: N) =>
   t.Array(t.Composite([t.Object(recordOf([name], () => t.String())), Totals]));
 
 const breakdown = {
   totals: Totals,
-  by_provider: grouped("provider"),
-  by_model: grouped("model"),
-  by_agent: grouped("agent_id"),
+  by_provider: buildGroups("provider"),
+  by_model: buildGroups("model"),
+  by_agent: buildGroups("agent_id"),
   by_user: t.Array(t.Composite([t.Object({ user_id: orNull(t.String()) }), Totals]), {
     description:
       "Totals by user, only for callers who see everybody's calls. A null `user_id` stands for calls without a user.",
   }),
 };
-export const UsageSummary = t.Object({ ...breakdown, by_day: grouped("day") });
+export const UsageSummary = t.Object({ ...breakdown, by_day: buildGroups("day") });
 export type UsageSummary = Static<typeof UsageSummary>;
 
 export const BudgetState = t.Object({

@@ -126,7 +126,7 @@ function sourceOf(filter: CallFilter): Source {
 const SUMMED = COLUMNS.map((name) => `coalesce(sum(${name}), 0) AS ${name}`).join();
 
 export function createSums({ statement }: Pick<Store, "statement">) {
-  const grouped = (key: string, { sql, values }: Source, order: string): (Totals & { key: string })[] => {
+  const sumBy = (key: string, { sql, values }: Source, order: string): (Totals & { key: string })[] => {
     const rows = statement<Sums & { key: string }>(
       `SELECT ${key} AS key, ${SUMMED} FROM (${sql}) GROUP BY 1 ORDER BY ${order}`,
     ).all(values);
@@ -139,17 +139,17 @@ export function createSums({ statement }: Pick<Store, "statement">) {
     },
     /** Sums by that column, the most expensive first. */
     by: (column: "provider" | "model" | "agent_id" | "user_id", filter: CallFilter): (Totals & { key: string })[] =>
-      grouped(column, sourceOf(filter), `cost_nano DESC, calls DESC, key LIMIT ${GROUPS}`),
+      sumBy(column, sourceOf(filter), `cost_nano DESC, calls DESC, key LIMIT ${GROUPS}`),
     /**
      * Sums by time, oldest first; times without a call are left out. `key` is the bucket's prefix (`2026-05-01`). Sums
      * by hour cover whole hours only, of one user or all.
      */
     over(granularity: Granularity, filter: CallFilter): (Totals & { key: string })[] {
       const key = `substr(at, 1, ${PREFIX[granularity]})`;
-      if (granularity !== "hour") return grouped(key, sourceOf(filter), "key");
+      if (granularity !== "hour") return sumBy(key, sourceOf(filter), "key");
       const { userId, since, until } = filter;
       const hour = (ms: number | undefined) => (ms === undefined ? undefined : timestamp(ms).slice(0, PREFIX.hour));
-      return grouped(key, select("usage_hours", { userId }, { from: hour(since), to: hour(until) }), "key");
+      return sumBy(key, select("usage_hours", { userId }, { from: hour(since), to: hour(until) }), "key");
     },
   };
 }

@@ -63,11 +63,11 @@ export function createUsageTrends({ statement }: Pick<Store, "statement">) {
       `SELECT day, CASE WHEN ${key} IN ${listed} THEN ${key} ELSE '' END AS key, ${key} NOT IN ${listed} AS others,
          sum(calls) AS calls, sum(cost_nano) AS cost_nano, sum(calls_without_price) AS calls_without_price
        FROM ${table} WHERE ${where} GROUP BY 1, 2, 3`,
-    ).all([...padded(keys), ...padded(keys), ...values]);
+    ).all([...pad(keys), ...pad(keys), ...values]);
     return { keys, sums };
   }
   /** Pads the keys to a fixed number, so that the statement's text stays the same. */
-  const padded = (keys: readonly string[]): (string | null)[] =>
+  const pad = (keys: readonly string[]): (string | null)[] =>
     Array.from({ length: SERIES }, (_, at) => keys[at] ?? keys[0] ?? null);
 
   return {
@@ -109,7 +109,7 @@ export function createUsageTrends({ statement }: Pick<Store, "statement">) {
         cost_nano: total(outcomes, (row) => row.cost_nano),
         calls_without_price: total(outcomes, (row) => row.calls_without_price),
       });
-      const added = (rows: readonly Sum[]) => ({
+      const addUp = (rows: readonly Sum[]) => ({
         calls: total(rows, ({ calls }) => calls),
         cost_usd: toUsd(total(rows, ({ cost_nano }) => cost_nano)),
         calls_without_price: total(rows, (row) => row.calls_without_price),
@@ -121,14 +121,14 @@ export function createUsageTrends({ statement }: Pick<Store, "statement">) {
         series: columns.map((column) => ({
           ...column,
           name: by === "project" && !column.others && column.key !== NO_PROJECT ? nameOf(column.key) : null,
-          ...added(sums.filter(isOf(column))),
+          ...addUp(sums.filter(isOf(column))),
         })),
         items: days.map(({ start }) => {
           const rows = byDay.get(day(start)) ?? [];
           return {
             start_at: timestamp(start),
-            ...added(rows),
-            costs_usd: columns.map((column) => added(rows.filter(isOf(column))).cost_usd),
+            ...addUp(rows),
+            costs_usd: columns.map((column) => addUp(rows.filter(isOf(column))).cost_usd),
             runs: presentOutcomes(endedOn.get(day(start)) ?? NO_OUTCOMES),
           };
         }),

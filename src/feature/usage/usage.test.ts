@@ -73,7 +73,7 @@ function reckon(rows: readonly LlmCall[]) {
   }
   return { ...sum, ...tokens };
 }
-function shown(totals: Totals) {
+function toNumbers(totals: Totals) {
   const { calls, errors, calls_without_price, cost_usd } = totals;
   const tokens = Object.fromEntries(NUMBERS.map((name) => [name, totals[name]]));
   return { calls, errors, calls_without_price, nano: BigInt(Math.round(cost_usd * 1e9)), ...tokens };
@@ -113,7 +113,7 @@ describe("sums", () => {
         expect(rows.length).toBe(calls.filter((one) => userId === undefined || one.userId === userId).length);
         const wanted = reckon(rows);
         const summary = usage.summary({ userId });
-        expect(shown(summary.totals)).toEqual(wanted);
+        expect(toNumbers(summary.totals)).toEqual(wanted);
         const groups = {
           provider: summary.by_provider,
           model: summary.by_model,
@@ -129,7 +129,7 @@ describe("sums", () => {
                 ? row.created_at.startsWith(key)
                 : row[name as "provider" | "model" | "agent_id" | "user_id"] === key,
             );
-            expect(shown(part)).toEqual(reckon(own));
+            expect(toNumbers(part)).toEqual(reckon(own));
           }
           expect(parts.reduce((sum, part) => sum + part.calls, 0)).toBe(rows.length);
         }
@@ -137,7 +137,7 @@ describe("sums", () => {
         for (const granularity of ["hour", "day", "month"] as const) {
           const buckets = usage.history(granularity, period);
           for (const bucket of buckets)
-            expect(shown(bucket)).toEqual(
+            expect(toNumbers(bucket)).toEqual(
               reckon(rows.filter((row) => row.created_at >= bucket.start_at && row.created_at < bucket.end_at)),
             );
           expect(buckets.reduce((sum, bucket) => sum + bucket.calls, 0)).toBe(rows.length);
@@ -166,25 +166,25 @@ describe("sums", () => {
       at(time);
       usage.record(call({ cost_usd }, { userId }));
     };
-    const expected = (now: string, userId?: string) => {
+    const forecastAt = (now: string, userId?: string) => {
       at(now);
       return usage.forecast(userId);
     };
-    expect(expected("2026-03-11T00:00:00Z")).toMatchObject({ spent_usd: 0, per_day_usd: 0, expected_usd: 0 });
+    expect(forecastAt("2026-03-11T00:00:00Z")).toMatchObject({ spent_usd: 0, per_day_usd: 0, expected_usd: 0 });
     spend("2026-03-10T12:00:00Z", 4);
     // The first calls are a day and a half old, so the mean is over that time and not over a week.
     spend("2026-03-11T09:00:00Z", 2, "usr_2");
-    expect(expected("2026-03-11T12:00:00Z")).toEqual({
+    expect(forecastAt("2026-03-11T12:00:00Z")).toEqual({
       until: "2026-04-01T00:00:00.000Z",
       spent_usd: 6,
       per_day_usd: 4,
       expected_usd: 6 + 4 * 20.5,
     });
-    expect(expected("2026-03-11T12:00:00Z", "usr_2")).toMatchObject({ spent_usd: 2, per_day_usd: 2 });
+    expect(forecastAt("2026-03-11T12:00:00Z", "usr_2")).toMatchObject({ spent_usd: 2, per_day_usd: 2 });
     // A month later, older calls no longer count. But because there were some, the whole week counts.
-    expect(expected("2026-04-11T12:00:00Z")).toMatchObject({ spent_usd: 0, per_day_usd: 0 });
+    expect(forecastAt("2026-04-11T12:00:00Z")).toMatchObject({ spent_usd: 0, per_day_usd: 0 });
     spend("2026-04-11T12:00:00Z", 6.5);
-    expect(expected("2026-04-11T12:00:00Z")).toMatchObject({ spent_usd: 6.5, per_day_usd: 1 });
+    expect(forecastAt("2026-04-11T12:00:00Z")).toMatchObject({ spent_usd: 6.5, per_day_usd: 1 });
     store.close();
   });
 
@@ -246,7 +246,7 @@ describe("sums", () => {
         }
         const wanted = reckon([...usage.each(filter)]);
         const summary = usage.summary(filter);
-        expect(shown(summary.totals)).toEqual(wanted);
+        expect(toNumbers(summary.totals)).toEqual(wanted);
         for (const parts of [summary.by_day, summary.by_agent, summary.by_provider])
           expect(parts.reduce((sum, part) => sum + part.calls, 0)).toBe(wanted.calls);
         store.close();

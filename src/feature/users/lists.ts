@@ -26,7 +26,7 @@ export function createUserLists({ store, clock, storedBy }: UserListsDeps) {
     const after: Condition = page.after === null ? undefined : ["id > ?", page.after];
     return people.list([{ role, active }, found, after], { order: "id", limit: page.limit + 1 });
   }
-  function managed(row: UserRow): ManagedUser {
+  function toManaged(row: UserRow): ManagedUser {
     const now = clock.now();
     const own = { user_id: row.id };
     const { stored, workspaces } = storedBy(row.id);
@@ -43,6 +43,7 @@ export function createUserLists({ store, clock, storedBy }: UserListsDeps) {
   return {
     list: (page: Page, filter?: UserFilter): ListAnswer<User> => listById(rowsOf(page, filter), page, presentUser),
     /** As `list`, with each user's log-ins, keys and providers. */
-    manage: (page: Page, filter?: UserFilter): ListAnswer<ManagedUser> => listById(rowsOf(page, filter), page, managed),
+    manage: (page: Page, filter?: UserFilter): ListAnswer<ManagedUser> =>
+      listById(rowsOf(page, filter), page, toManaged),
   };
 }

@@ -94,7 +94,7 @@ export function createUsers(deps: UsersDeps) {
       Object.assign(changes, { totp_enabled: false, totp_sealed: null });
     return changes;
   }
-  function applied(before: UserRow, changes: Partial<UserRow>, all: boolean, caller: Caller): ChangedUser {
+  function applyChanges(before: UserRow, changes: Partial<UserRow>, all: boolean, caller: Caller): ChangedUser {
     const { id } = before;
     return store.write(() => {
       const row = rowOf(id);
@@ -154,7 +154,7 @@ export function createUsers(deps: UsersDeps) {
     async update(id: string, input: UserUpdate, caller: Caller): Promise<ChangedUser> {
       const row = visible(id, caller);
       const hash = await newHash(row, input, caller.userId === id);
-      return applied(row, changesOf(row, input, caller, hash), input.end_api_keys ?? false, caller);
+      return applyChanges(row, changesOf(row, input, caller, hash), input.end_api_keys ?? false, caller);
     },
     remove(id: string, caller: Caller): void {
       store.write(() => {

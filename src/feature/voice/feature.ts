@@ -50,7 +50,7 @@ export const voice = defineFeature("voice", (deps: Needs) => {
     providerEnv: config.providerEnv,
     localvoiceUrl: config.localvoiceUrl,
     piperVoice: config.piperVoice,
-    preferred: () => settings.instance().provider,
+    findPreferred: () => settings.instance().provider,
   });
   const cache = createSpeechCache(join(folder.cache, "speech"));
   const voices = createVoices({ ...deps, settings, services, cache });
@@ -60,7 +60,7 @@ export const voice = defineFeature("voice", (deps: Needs) => {
         voices,
         services,
         settings,
-        async kept({ callId, mediaType: media_type, audio }, caller) {
+        async keepSpeech({ callId, mediaType: media_type, audio }, caller) {
           const bytes = new Uint8Array(await new Response(audio).arrayBuffer());
           const name = `${callId}.${ENDINGS[media_type]}`;
           const file = await deps.attachments.keep({ name, bytes, media_type }, caller);

@@ -28,14 +28,14 @@ const VOICES_MS = 10_000;
 interface VoiceRoutesDeps {
   voices: Voices;
   /** Stores the whole sound as an attachment of the caller. */
-  kept(spoken: Spoken, caller: Caller): Promise<SpeechKept>;
+  keepSpeech(spoken: Spoken, caller: Caller): Promise<SpeechKept>;
   services: SpeechServices;
   settings: VoiceSettings;
 }
 
-export function voiceRoutes({ voices, services, settings, kept }: VoiceRoutesDeps) {
+export function voiceRoutes({ voices, services, settings, keepSpeech }: VoiceRoutesDeps) {
   const hostedVoices = async (userId: string | undefined) =>
-    (await services.hosted(userId)).voices(AbortSignal.timeout(VOICES_MS));
+    (await services.getHosted(userId)).voices(AbortSignal.timeout(VOICES_MS));
   return operations("voice", [
     ...settingsRoutes(settings),
     operation("listTtsVoices", "GET /v1/tts/voices", {
@@ -96,7 +96,7 @@ export function voiceRoutes({ voices, services, settings, kept }: VoiceRoutesDep
         const spoken = await voices.synthesize(body, caller, request.signal);
         const { callId, mediaType, audio } = spoken;
         if (/^application\/json\b/.test(request.headers.get("accept") ?? ""))
-          return Response.json(await kept(spoken, caller), { headers: { "Cache-Control": "no-store" } });
+          return Response.json(await keepSpeech(spoken, caller), { headers: { "Cache-Control": "no-store" } });
         return new Response(audio, {
           headers: { "Content-Type": mediaType, "X-Tts-Call-Id": callId, "Cache-Control": "no-store" },
         });
@@ -119,7 +119,7 @@ function settingsRoutes(settings: VoiceSettings) {
       access: "admin",
       answer: TtsSettings,
       summary: "Get the voice settings of the instance",
-      handler: ({ answer }) => answer.tagged(settings.instance()),
+      handler: ({ answer }) => answer.tag(settings.instance()),
     }),
     operation("updateTtsSettings", "PUT /v1/admin/tts-settings", {
       access: "admin",
@@ -129,7 +129,7 @@ function settingsRoutes(settings: VoiceSettings) {
       summary: "Change the voice settings of the instance",
       handler: ({ request, body: input, caller, answer }) => {
         assertIfMatch(request, settings.instance());
-        return answer.tagged(settings.updateInstance(input, caller));
+        return answer.tag(settings.updateInstance(input, caller));
       },
     }),
     operation("getAgentTtsSettings", "GET /v1/agents/:id/tts-settings", {
@@ -137,7 +137,7 @@ function settingsRoutes(settings: VoiceSettings) {
       params: AgentPath,
       answer: AgentTtsSettings,
       summary: "Get the voice settings of an agent and those in effect for it",
-      handler: ({ params, answer }) => answer.tagged(settings.agent(params.id)),
+      handler: ({ params, answer }) => answer.tag(settings.agent(params.id)),
     }),
     operation("updateAgentTtsSettings", "PUT /v1/agents/:id/tts-settings", {
       access: "admin",
@@ -148,7 +148,7 @@ function settingsRoutes(settings: VoiceSettings) {
       summary: "Change the voice settings of an agent; null restores the instance's setting",
       handler: ({ params, request, body: input, caller, answer }) => {
         assertIfMatch(request, settings.agent(params.id));
-        return answer.tagged(settings.updateAgent(params.id, input, caller));
+        return answer.tag(settings.updateAgent(params.id, input, caller));
       },
     }),
   ]);

@@ -94,7 +94,7 @@ export function createVoices({ store, clock, masking, settings, services, cache 
       const { said, service, voiceId, model, format, speed, provider } = plan;
       const id = newId("ttsCall");
       const row = { id, agent_id: request.agent_id, user_id: userId ?? null, provider, voice_id: voiceId ?? null };
-      const logged = (bytes: number, costUsd: number | null, cached: boolean, error: Row["error"] = null) =>
+      const logCall = (bytes: number, costUsd: number | null, cached: boolean, error: Row["error"] = null) =>
         log({
           ...row,
           bytes,
@@ -112,7 +112,7 @@ export function createVoices({ store, clock, masking, settings, services, cache 
         audio,
       });
       if (known) {
-        logged(known.byteLength, 0, true);
+        logCall(known.byteLength, 0, true);
         return answer(streamOf(one(known)));
       }
       const sounds = speechOf(service, { text: said, voiceId, model, format, speed, signal });
@@ -130,13 +130,13 @@ export function createVoices({ store, clock, masking, settings, services, cache 
           }
           const whole = format === "wav" ? joinedWavs(service, made) : Buffer.concat(made);
           if (format === "wav") yield whole;
-          logged(whole.byteLength, cost, false);
+          logCall(whole.byteLength, cost, false);
           await cache.keep(key, whole);
         } catch (error) {
           const code = isProblem(error) ? error.code : signal.aborted ? "cancelled" : "internal";
           const sent = made.reduce((sum, piece) => sum + piece.byteLength, 0);
           const message = isProblem(error) ? masking.text(messageOf(error)) : "The call was cut short.";
-          logged(sent, cost, false, { code, message });
+          logCall(sent, cost, false, { code, message });
           throw error;
         }
       })();

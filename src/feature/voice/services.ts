@@ -24,7 +24,7 @@ interface SpeechServicesDeps {
   localvoiceUrl: string | undefined;
   piperVoice: string | undefined;
   /** The instance's choice of a service. */
-  preferred(): SpeechProvider | null;
+  findPreferred(): SpeechProvider | null;
 }
 
 const notConfigured = (detail: string) => unavailable("provider_not_configured", detail);
@@ -32,7 +32,7 @@ const OPENAI_URL = "https://api.openai.com/v1";
 const ELEVENLABS_URL = "https://api.elevenlabs.io";
 
 export function createSpeechServices(deps: SpeechServicesDeps) {
-  const { makers, keyOf, providerEnv, localvoiceUrl, piperVoice, preferred } = deps;
+  const { makers, keyOf, providerEnv, localvoiceUrl, piperVoice, findPreferred } = deps;
   const elevenLabsKey = providerEnv["ELEVENLABS_API_KEY"];
 
   async function openai(userId: string | undefined): Promise<SpeechService> {
@@ -64,8 +64,8 @@ export function createSpeechServices(deps: SpeechServicesDeps) {
       return provider === "espeak-ng" ? makers.espeak() : local();
     },
     /** The hosted service whose voices are listed. @throws Problem 503 when none is set up. */
-    async hosted(userId: string | undefined): Promise<SpeechService> {
-      const wanted = preferred();
+    async getHosted(userId: string | undefined): Promise<SpeechService> {
+      const wanted = findPreferred();
       return wanted === "elevenlabs" || (wanted !== "openai" && elevenLabsKey) ? elevenlabs() : openai(userId);
     },
     async localHealth(signal: AbortSignal): Promise<LocalVoiceHealth> {

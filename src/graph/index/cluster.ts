@@ -62,12 +62,12 @@ function weightedGraph(graph: CodeGraph, index: Int32Array, count: number): Weig
   const factors = Float64Array.from(EDGE_TYPES, (name) => WEIGHT[name] ?? 0);
   const confidences = Float64Array.from(REASONS, (name) => CONFIDENCE[name]);
   const start = new Int32Array(count + 1);
-  const counted = (edge: number): boolean => {
+  const isCounted = (edge: number): boolean => {
     const [a, b] = [index[from[edge]!]!, index[to[edge]!]!];
     return factors[type[edge]!]! > 0 && a >= 0 && b >= 0 && a !== b;
   };
   for (let edge = 0; edge < graph.edgeCount; edge++) {
-    if (!counted(edge)) continue;
+    if (!isCounted(edge)) continue;
     start[index[from[edge]!]! + 1]!++;
     start[index[to[edge]!]! + 1]!++;
   }
@@ -76,7 +76,7 @@ function weightedGraph(graph: CodeGraph, index: Int32Array, count: number): Weig
   const neighbour = new Int32Array(start[count]!);
   const weight = new Float64Array(start[count]!);
   for (let edge = 0; edge < graph.edgeCount; edge++) {
-    if (!counted(edge)) continue;
+    if (!isCounted(edge)) continue;
     const [a, b] = [index[from[edge]!]!, index[to[edge]!]!];
     const value = factors[type[edge]!]! * confidences[reason[edge]!]!;
     neighbour[at[a]!] = b;

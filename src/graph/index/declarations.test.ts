@@ -98,14 +98,14 @@ describe("JavaScript with declarations beside it", () => {
     for (const edit of edits) {
       for (const [path, text] of Object.entries(edit)) tree.write(path, text);
       await session.index({ force: false });
-      const step = [...exported(session)];
+      const step = [...exportLines(session)];
       await session.index({ force: true });
-      expect(step).toEqual([...exported(session)]);
+      expect(step).toEqual([...exportLines(session)]);
     }
   });
 });
 
-function* exported(from: GraphSession): Generator<string> {
+function* exportLines(from: GraphSession): Generator<string> {
   const graph = from.graph();
   const lines: string[] = [];
   for (let row = 0; row < graph.nodeCount; row++) lines.push(JSON.stringify(graph.node(row)));

@@ -29,7 +29,7 @@ export function symbolsNamedBy({ graph, first, sources, changed }: Named): Symbo
   };
   return (name) => {
     const found: NamedSymbol[] = [];
-    for (const node of name === "" ? [] : graph.named(name)) {
+    for (const node of name === "" ? [] : graph.findByName(name)) {
       const file = graph.nodes.file[node] ?? -1;
       const [source, start] = [sources[file], first[file]];
       // Skips files, folders, clusters and flows, and symbols of changed files.

@@ -14,7 +14,7 @@ import { walkFolder } from "./walk.ts";
 /** Indexes a folder: structure and resolved edges, without communities and flows. */
 export async function indexInMemory(root: string): Promise<CodeGraph> {
   const configNames = new Set(LANGUAGES.flatMap((language) => language.configNames));
-  const walk = await walkFolder({ root, supported: (path) => languageOf(path) !== undefined, configNames });
+  const walk = await walkFolder({ root, isSupported: (path) => languageOf(path) !== undefined, configNames });
   const grammars = await createGrammars();
   using sources = openSources(root);
   const files: SourceFile[] = [];

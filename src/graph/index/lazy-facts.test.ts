@@ -34,7 +34,7 @@ test("the first edit of an index unpacks the facts of the edited file and of wha
     tree.write(path, `${text}export const added = (door: { unheard(): void }) => door.unheard();\n`);
     const look = await lookAtFiles({ root: tree.root }, store.folder);
     const edit = await live?.edit(look, "", graph, await createGrammars());
-    expect(edit?.graph.named("added")).toHaveLength(1);
+    expect(edit?.graph.findByName("added")).toHaveLength(1);
     expect(new Set(read.mock.contexts).size).toBeWithin(2, MOST_READ + 1);
   } finally {
     read.mockRestore();

@@ -176,7 +176,7 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
   /** The structure before the latest edit. Its memory can be reused, as nobody reads a graph that is two edits old. */
   let spare: Laid | undefined;
 
-  function resolved(edited: readonly { path: string; facts: Uint8Array }[], look: Look) {
+  function resolveEdit(edited: readonly { path: string; facts: Uint8Array }[], look: Look) {
     const facts = new Map(edited.map(({ path, facts }) => [path, facts]));
     const changed: number[] = [];
     const sources = state.sources.map((source, row) => {
@@ -249,7 +249,7 @@ function createLiveIndex(root: string, store: GraphStore, begun: Begun, opened: 
     },
     async edit(look, commit, before, grammars, started = performance.now()) {
       const found = await editedFiles(root, state, look, grammars, limits);
-      const next = found && resolved(found.edited, look);
+      const next = found && resolveEdit(found.edited, look);
       if (!next) return undefined;
       const { files, edited } = found;
       const { sources, resolution, affected, changed } = next;

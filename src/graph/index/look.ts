@@ -22,20 +22,20 @@ const CONFIG_NAMES = new Set(LANGUAGES.flatMap((language) => language.configName
 
 /**
  * @param folder the folder of the graph
- * @param found called with the size in bytes of each source file, as it is found
+ * @param onFound called with the size in bytes of each source file, as it is found
  * @throws when the place cannot be read
  */
 export async function lookAtFiles(
   { root, gitDir }: GitPlace,
   folder: string,
-  found?: (bytes: number) => void,
+  onFound?: (bytes: number) => void,
 ): Promise<Look> {
   const walk = await walkFolder({
     root,
     gitDir,
-    supported: (path) => languageOf(path) !== undefined,
+    isSupported: (path) => languageOf(path) !== undefined,
     configNames: CONFIG_NAMES,
-    found,
+    onFound,
   });
   using sources = openSources(root);
   return lookOf(walk, hashOf(sources, walk.configs), folder);

@@ -41,7 +41,7 @@ const EMPTY = new Uint8Array(0);
 export async function parseFiles(
   request: ParseRequest,
   grammars: Grammars,
-  done?: (path: string) => void,
+  onParsed?: (path: string) => void,
 ): Promise<ParsedFile[]> {
   using sources = openSources(request.root);
   const parsed: ParsedFile[] = [];
@@ -50,7 +50,7 @@ export async function parseFiles(
     const grammar = languageOf(path)?.grammars.get(endingOf(path));
     if (grammar) await grammars.load(grammar);
     parsed.push(parseOne(sources, path, hash, grammars, tables));
-    done?.(path);
+    onParsed?.(path);
   }
   return parsed;
 }

@@ -109,7 +109,7 @@ export function createParsePool(root: string, scratch: Pick<Scratch, "newPath">)
           const parsed = await parseBatch(parser, { root, files: batch });
           if (parsed) results.push(...parsed);
           else if (batch.length > 1) queue.push(...batch.map((file) => [file]));
-          else results.push({ file: failed(batch[0]!.path), parser });
+          else results.push({ file: toFailedFile(batch[0]!.path), parser });
           progress(results.length);
         }
       } catch (error) {
@@ -177,7 +177,7 @@ function batches(files: Work["files"]): Batch[] {
 
 const NOWHERE: Place = { offset: 0, length: 0 };
 
-function failed(path: string): AnsweredFile {
+function toFailedFile(path: string): AnsweredFile {
   const note = "the parser crashed or hung on this file";
   return { path, size: 0, modified: 0, hash: "", note, place: NOWHERE, same: false };
 }

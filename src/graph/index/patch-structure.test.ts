@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 
 /** A repository with its structure built from scratch, and the graph as a session would read it. */
-async function indexed(files: Readonly<Record<string, string>>) {
+async function buildGraph(files: Readonly<Record<string, string>>) {
   const sources: SourceFile[] = [];
   for (const [path, text] of Object.entries(files)) {
     const language = languageOf(path)!;
@@ -43,11 +43,11 @@ async function indexed(files: Readonly<Record<string, string>>) {
 const CODE = Object.fromEntries(Object.entries(SHOP).filter(([path]) => languageOf(path)));
 
 test("structure and edges come from a graph as from the sources, without its clusters and flows", async () => {
-  const { repo, laid, graph } = await indexed(CODE);
+  const { repo, laid, graph } = await buildGraph(CODE);
   expect(graph.communities.length).toBeGreaterThan(0);
   const taken = layOutFrom(graph, repo);
   if (!taken) throw new Error("the graph's structure is not taken");
-  const said = ({ builder, first, symbolNodes }: typeof laid) => {
+  const toPlain = ({ builder, first, symbolNodes }: typeof laid) => {
     const { name, qualified, signature, doc, ...numbers } = builder.nodeColumns();
     return {
       texts: [name, qualified, signature, doc].map((texts) => texts.list()),
@@ -58,17 +58,17 @@ test("structure and edges come from a graph as from the sources, without its clu
       nodes: Array.from({ length: repo.symbolTotal }, (_, symbol) => symbolNodes.at(symbol)),
     };
   };
-  expect(said(taken)).toEqual(said(laid));
+  expect(toPlain(taken)).toEqual(toPlain(laid));
 });
 
 test("no structure comes from a graph in which declarations are joined, or from one of other sources", async () => {
-  const { repo, graph } = await indexed({
+  const { repo, graph } = await buildGraph({
     "kit.d.ts": "export function makeKit(): void;\n",
     "kit.js": "export function makeKit() {}\n",
   });
   expect(graph.implementations).toHaveLength(1);
   expect(layOutFrom(graph, repo)).toBeUndefined();
-  const other = await indexed({ "kit.ts": "export function makeKit() {}\n", "use.ts": "" });
+  const other = await buildGraph({ "kit.ts": "export function makeKit() {}\n", "use.ts": "" });
   expect(layOutFrom(other.graph, repo)).toBeUndefined();
 });
 
@@ -80,14 +80,14 @@ test("the symbols of a name are found by the graph before an edit as by the fact
     "c.py": "class Door:\n    def open(self):\n        def open():\n            pass\n",
     "open/d.go": "package open\n\nfunc (d Door) open() {}\n",
   };
-  const edited = await indexed({ ...before, "b.ts": "export const open = 1;\nfunction close() {}\n" });
-  const { graph, laid } = await indexed(before);
+  const edited = await buildGraph({ ...before, "b.ts": "export const open = 1;\nfunction close() {}\n" });
+  const { graph, laid } = await buildGraph(before);
   const sources = edited.repo.files;
   const byGraph = symbolsNamedBy({ graph, first: laid.first, sources, changed: [1] });
   const byFacts = createSymbolsNamed(edited.repo);
-  const said = (found: readonly NamedSymbol[]) => found.map(({ file, label, findRow }) => [file, label, findRow()]);
+  const toRows = (found: readonly NamedSymbol[]) => found.map(({ file, label, findRow }) => [file, label, findRow()]);
   const names = new Set(sources.flatMap(({ facts }) => facts.read().strings));
   for (const name of ["b.ts", "open", ...names])
-    expect([name, said(byGraph(name))]).toEqual([name, said(byFacts(name))]);
-  expect(said(byFacts("open")).length).toBeGreaterThan(4);
+    expect([name, toRows(byGraph(name))]).toEqual([name, toRows(byFacts(name))]);
+  expect(toRows(byFacts("open")).length).toBeGreaterThan(4);
 });

@@ -10,7 +10,7 @@ import { trackedOf } from "../../working-copy/compare.ts";
 import { asText, type Folder, modifiedMs, openFolder } from "../../working-copy/folder.ts";
 import { type IgnoreRules, MAX_IGNORE_BYTES, parseIgnoreRules } from "../../working-copy/ignore-rules.ts";
 import { GITLINK } from "../../working-copy/index-format.ts";
-import { joined, type WalkedPart, walkBeneath } from "../../working-copy/walk.ts";
+import { joinPath, type WalkedPart, walkBeneath } from "../../working-copy/walk.ts";
 import { basename } from "../language/paths.ts";
 import { type GitPlace, type Repository, repositoryOf } from "./git.ts";
 import { ownIndex } from "./known-index.ts";
@@ -49,11 +49,11 @@ export interface Walk {
 
 interface WalkOptions extends GitPlace {
   /** True for a path whose ending a language supports. */
-  supported(path: string): boolean;
+  isSupported(path: string): boolean;
   /** Base names of configuration files that are listed as well. */
   configNames: ReadonlySet<string>;
   /** Called with the size in bytes of each source file, as it is found. */
-  found?: ((bytes: number) => void) | undefined;
+  onFound?: ((bytes: number) => void) | undefined;
 }
 
 const GENERATED =
@@ -137,7 +137,7 @@ async function collect(parts: AsyncIterable<WalkedPart>, start: string, options:
   for await (const { folder, path: at, entries } of parts) {
     const inside = at.slice(start === "" ? 0 : start.length + 1);
     for (const { name, kind } of entries) {
-      const path = asText(joined(inside, name));
+      const path = asText(joinPath(inside, name));
       if (kind === "folder") {
         walk.folders.push(path);
         continue;
@@ -145,7 +145,7 @@ async function collect(parts: AsyncIterable<WalkedPart>, start: string, options:
       walk.entries += 1;
       if (kind === "file" && options.configNames.has(name)) walk.configs.push(path);
       if (kind === "file" && isSettings(folder, name, path, walk)) walk.settings.push(path);
-      if (!options.supported(path)) continue;
+      if (!options.isSupported(path)) continue;
       if (GENERATED.test(path)) walk.skipped.push({ path, reason: "generated" });
       else if (kind === "link") walk.skipped.push({ path, reason: "symbolic link" });
       else addFile(folder, name, path, walk, options);
@@ -174,7 +174,7 @@ function isSettings(folder: Folder, name: string, path: string, walk: Found): bo
   }
 }
 
-function addFile(folder: Folder, name: string, path: string, walk: Found, { found }: WalkOptions): void {
+function addFile(folder: Folder, name: string, path: string, walk: Found, { onFound }: WalkOptions): void {
   try {
     const stat = folder.find(name);
     if (stat?.kind !== "file") return;
@@ -183,7 +183,7 @@ function addFile(folder: Folder, name: string, path: string, walk: Found, { foun
       walk.unlisted.push(path);
     } else {
       walk.files.push({ path, size: stat.size, modified: modifiedMs(stat) });
-      found?.(stat.size);
+      onFound?.(stat.size);
     }
   } catch {
     walk.skipped.push({ path, reason: "unreadable" });

@@ -117,7 +117,7 @@ export abstract class BlockWalk {
   }
 
   /** Walks every named child as an expression. The result is unknown. */
-  unknown(node: TreeNode, at: Place): ExprRow {
+  walkUnknown(node: TreeNode, at: Place): ExprRow {
     for (const child of this.tree.namedChildren(node)) this.expression(child, at);
     return this.facts.expr(Expr.Unknown);
   }
@@ -143,7 +143,7 @@ export abstract class BlockWalk {
   }
 
   /** Walks a value that is kept or passed on. If it is a member, it may name a method: `Handler{Serve: s.serve}`. */
-  kept(node: TreeNode, at: Place): ExprRow {
+  walkValue(node: TreeNode, at: Place): ExprRow {
     const row = this.expression(node, at);
     if (exists(row) && this.facts.exprs.op(row) === Expr.Member)
       this.facts.useValue(row, at.symbol, this.tree.line(node));

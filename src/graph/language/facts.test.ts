@@ -16,7 +16,7 @@ async function someFacts(): Promise<FileFacts> {
 
 const contentsOf = (facts: FileFacts) => ({
   texts: [facts.strings, [...facts.keys], facts.lines, facts.unread],
-  tables: TABLE_NAMES.map((name) => [...facts[name].packed()]),
+  tables: TABLE_NAMES.map((name) => [...facts[name].toCells()]),
 });
 
 test("facts are the same when they were packed, in whatever memory they lie", async () => {
@@ -28,8 +28,8 @@ test("facts are the same when they were packed, in whatever memory they lie", as
     place.set(packed);
     const opened = openFacts(place, "typescript");
     expect(opened && contentsOf(opened.read())).toEqual(contentsOf(facts));
-    expect(TABLE_NAMES.map((name) => [opened?.has(name), opened?.table(name).packed()])).toEqual(
-      TABLE_NAMES.map((name) => [facts[name].length > 0, facts[name].packed()]),
+    expect(TABLE_NAMES.map((name) => [opened?.has(name), opened?.table(name).toCells()])).toEqual(
+      TABLE_NAMES.map((name) => [facts[name].length > 0, facts[name].toCells()]),
     );
     expect(opened?.symbolCount).toBe(facts.symbols.length);
     expect([opened?.lines, opened?.unread, [...(opened?.keys ?? [])]]).toEqual([2, 0, [...facts.keys]]);

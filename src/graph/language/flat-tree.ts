@@ -208,7 +208,7 @@ export class FlatTree {
   }
 
   /** True for named nodes, false for keywords and operators. */
-  named(node: TreeNode): boolean {
+  isNamed(node: TreeNode): boolean {
     const type = this.type[node]!;
     return type === ERROR_TYPE || this.tables.keep[type] === 2;
   }

@@ -34,7 +34,7 @@ export function isMachineMade(text: string): boolean {
  */
 export function factsOf(path: string, text: string, grammars: Grammars): FileFacts {
   const facts = writeFacts(path, text, grammars, emptyTables());
-  return { ...facts, ...factTables((name) => facts[name].packed()) };
+  return { ...facts, ...factTables((name) => facts[name].toCells()) };
 }
 
 /**

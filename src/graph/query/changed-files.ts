@@ -174,9 +174,9 @@ function scratchFolder(folder: string): string {
 /** Adds the changed files that git did not compare. */
 function addOthers({ files, hunks }: ChangedFiles, { modified, untracked }: Found, start: string): void {
   const listed = new Set(files.map((file) => file.path));
-  const shown = (path: string) => asText(path.slice(start === "" ? 0 : start.length + 1));
-  for (const path of modified.map(shown)) if (!listed.has(path)) files.push({ path, status: "modified" });
-  for (const path of untracked.map(shown)) {
+  const toRelativePath = (path: string) => asText(path.slice(start === "" ? 0 : start.length + 1));
+  for (const path of modified.map(toRelativePath)) if (!listed.has(path)) files.push({ path, status: "modified" });
+  for (const path of untracked.map(toRelativePath)) {
     files.push({ path, status: "untracked" });
     hunks.set(path, [{ start: 1, end: Number.POSITIVE_INFINITY, added: true }]);
   }

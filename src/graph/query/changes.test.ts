@@ -13,7 +13,7 @@ afterEach(() => {
   for (const tree of trees.splice(0)) tree.remove();
 });
 
-async function indexed(files: Record<string, string>): Promise<{ tree: SourceTree; session: GraphSession }> {
+async function indexTree(files: Record<string, string>): Promise<{ tree: SourceTree; session: GraphSession }> {
   const tree = createSourceTree(files);
   trees.push(tree);
   const session = createGraphSession({ root: tree.root, store: tree.store });
@@ -21,20 +21,20 @@ async function indexed(files: Record<string, string>): Promise<{ tree: SourceTre
   return { tree, session };
 }
 
-const named = ({ files, symbols }: Changes) => ({
+const summarize = ({ files, symbols }: Changes) => ({
   files: files.map(({ path, status, from }) => `${status} ${from === undefined ? "" : `${from} → `}${path}`),
   symbols: symbols.map(({ symbol, change }) => `${change} ${symbol.qualified_name}`).sort(),
 });
 
 test("edited, staged, renamed, deleted and untracked files become symbols", async () => {
-  const { tree, session } = await indexed({ ...SHOP, "src/old.ts": "export function old() {}\n" });
+  const { tree, session } = await indexTree({ ...SHOP, "src/old.ts": "export function old() {}\n" });
   tree.write("src/tax.ts", SHOP["src/tax.ts"].replace("* 1.2", "* 1.3"));
   tree.write("src/cart.ts", SHOP["src/cart.ts"].replace("  add(", "  clear() {}\n\n  add("));
   tree.git("add", "src/cart.ts");
   tree.git("mv", "src/main.ts", "src/start.ts");
   tree.git("rm", "-q", "src/old.ts");
   tree.write("src/new.ts", "export function fresh() {}\n");
-  expect(named(await session.changes())).toEqual({
+  expect(summarize(await session.changes())).toEqual({
     files: [
       "modified src/cart.ts",
       "untracked src/new.ts",
@@ -47,33 +47,33 @@ test("edited, staged, renamed, deleted and untracked files become symbols", asyn
 });
 
 test("what was deleted and added since the commit is reported as such also when the graph was made afterwards", async () => {
-  const { tree, session } = await indexed({ ...SHOP, "src/old.ts": "export function old() {}\n" });
+  const { tree, session } = await indexTree({ ...SHOP, "src/old.ts": "export function old() {}\n" });
   tree.git("rm", "-q", "src/old.ts");
   tree.write("src/tax.ts", "export function fresh() {}\n");
-  const before = named(await session.changes());
+  const before = summarize(await session.changes());
   expect(before.symbols).toEqual(["added fresh", "deleted old", "deleted round", "deleted withTax"]);
   await session.index({ force: false });
-  expect(named(await session.changes())).toEqual(before);
+  expect(summarize(await session.changes())).toEqual(before);
 });
 
 test("each state of the tree and of its index is seen at once, and the repository is not written to", async () => {
-  const { tree, session } = await indexed(SHOP);
+  const { tree, session } = await indexTree(SHOP);
   const index = () => readFileSync(join(tree.root, ".git/index")).toString("hex");
   const untouched = index();
-  expect(named(await session.changes()).files).toEqual([]);
+  expect(summarize(await session.changes()).files).toEqual([]);
   // The same size in the same second: only the content differs.
   tree.write("src/tax.ts", SHOP["src/tax.ts"].replace("* 1.2", "* 1.4"));
-  expect(named(await session.changes()).symbols).toEqual(["modified withTax"]);
+  expect(summarize(await session.changes()).symbols).toEqual(["modified withTax"]);
   expect(index()).toBe(untouched);
   tree.git("commit", "-qam", "second");
-  expect(named(await session.changes()).files).toEqual([]);
-  expect(named(await session.changes("HEAD~1")).symbols).toEqual(["modified withTax"]);
+  expect(summarize(await session.changes()).files).toEqual([]);
+  expect(summarize(await session.changes("HEAD~1")).symbols).toEqual(["modified withTax"]);
   tree.git("rm", "-q", "--cached", "src/main.ts");
-  expect(named(await session.changes()).files).toContain("untracked src/main.ts");
+  expect(summarize(await session.changes()).files).toContain("untracked src/main.ts");
 });
 
 test("before the first commit and without git there is an answer too", async () => {
-  const { tree, session } = await indexed(SHOP);
+  const { tree, session } = await indexTree(SHOP);
   renameSync(join(tree.root, ".git"), join(tree.root, "..", "git-aside"));
   expect(await session.changes().catch((error) => error.code)).toBe("no_repository");
   tree.git("init", "-q");
@@ -86,7 +86,7 @@ test("more files than are read are counted, and their symbols are not taken for 
   const files = Object.fromEntries(
     Array.from({ length: 1_100 }, (_, n) => [`src/f${n}.ts`, `export const a${n} = 1;\n`]),
   );
-  const { tree, session } = await indexed(files);
+  const { tree, session } = await indexTree(files);
   for (const path of Object.keys(files)) tree.write(path, `${files[path]}export const b = 2;\n`);
   const changes = await session.changes();
   expect(changes).toMatchObject({ truncated: true, totals: { files: 1_100, symbols: 500 } });

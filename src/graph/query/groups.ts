@@ -35,7 +35,7 @@ const MAX_MEMBERS = 50;
 
 export function communityDetails(graph: CodeGraph, window: Window): Windowed<CommunityDetail> {
   const all = graph.communities.map((_, index) => index);
-  return windowed(all, window, (index) => ({
+  return paginate(all, window, (index) => ({
     ...communityView(graph, index),
     members: graph.communities[index]!.members.slice(0, MAX_MEMBERS).map((row) => graph.node(row)),
   }));
@@ -47,13 +47,13 @@ export function processDetails(graph: CodeGraph, window: Window, symbol?: string
     symbol === undefined
       ? graph.processes.map((_, index) => index)
       : [...new Set(findSymbols(graph, symbol).flatMap((row) => processesOf(graph, row)))].sort((a, b) => a - b);
-  return windowed(all, window, (index) => ({
+  return paginate(all, window, (index) => ({
     ...processView(graph, index),
     steps: graph.processes[index]!.steps.map((row, step) => ({ ...graph.node(row), step: step + 1 })),
   }));
 }
 
-function windowed<T>(all: readonly number[], { start, count }: Window, view: (index: number) => T): Windowed<T> {
+function paginate<T>(all: readonly number[], { start, count }: Window, view: (index: number) => T): Windowed<T> {
   const end = start + count;
   return { items: all.slice(start, end).map(view), next: end < all.length ? end : null };
 }

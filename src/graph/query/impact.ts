@@ -76,7 +76,7 @@ function spread(graph: CodeGraph, target: number, options: ImpactOptions): Impac
         const confidence = CONFIDENCE[REASONS[graph.edges.reason[edge]!]!];
         if (confidence < options.minConfidence) continue;
         const end = options.direction === "upstream" ? graph.edges.from[edge]! : graph.edges.to[edge]!;
-        const other = decorated(graph, end);
+        const other = toDecorated(graph, end);
         if (reached.has(other)) continue;
         reached.set(other, { depth, confidence, via: graph.edges.type[edge]! });
         next.push(other);
@@ -104,7 +104,7 @@ function hiddenCalls(graph: CodeGraph, target: number): Impact["hidden"] {
 }
 
 /** The symbol that a decorator decorates, as it depends on the decorator. Other rows are returned unchanged. */
-function decorated(graph: CodeGraph, row: number): number {
+function toDecorated(graph: CodeGraph, row: number): number {
   if (graph.label(row) !== "Decorator") return row;
   for (const edge of graph.incoming(row)) if (graph.edges.type[edge] === CONTAINS) return graph.edges.from[edge]!;
   return row;

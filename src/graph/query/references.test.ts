@@ -22,7 +22,7 @@ afterAll(() => {
 });
 
 const ids = (symbols: readonly { id: string }[]) => symbols.map(({ id }) => id);
-const found = (query: string, labels?: readonly ("Import" | "Decorator")[]) =>
+const findIds = (query: string, labels?: readonly ("Import" | "Decorator")[]) =>
   ids(session.query({ query, labels, limit: 10, includeCode: false }).items.map(({ symbol }) => symbol));
 
 describe("imports and decorators", () => {
@@ -32,10 +32,10 @@ describe("imports and decorators", () => {
   });
 
   test("a search gives declarations first, and what is only imported where nothing declares it", () => {
-    expect(found("cached")[0]).toBe("Function:hooks.ts#cached");
-    expect(found("zod")).toEqual(["Import:cart.ts#zod"]);
-    expect(found("cached", ["Decorator"])).toEqual(["Decorator:cart.ts#Cart.total.cached"]);
-    expect(found("hooks", ["Import"])).toEqual(["Import:cart.ts#./hooks.ts"]);
+    expect(findIds("cached")[0]).toBe("Function:hooks.ts#cached");
+    expect(findIds("zod")).toEqual(["Import:cart.ts#zod"]);
+    expect(findIds("cached", ["Decorator"])).toEqual(["Decorator:cart.ts#Cart.total.cached"]);
+    expect(findIds("hooks", ["Import"])).toEqual(["Import:cart.ts#./hooks.ts"]);
   });
 
   test("the context of a method has its decorators, that of a decorator what it names, that of an import what it brings in", () => {

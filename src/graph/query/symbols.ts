@@ -80,11 +80,12 @@ function pathsOf(graph: CodeGraph, row: number): string[] {
 
 /** Rows whose name is the last part of a text, or whose name or qualified name is one of the texts. */
 function rowsEnding(graph: CodeGraph, texts: readonly string[], last: string): Set<number> {
-  const rows = new Set(graph.named(last));
+  const rows = new Set(graph.findByName(last));
   for (const text of texts) {
     for (const name of endingsOf(text)) {
       if (name === last) continue;
-      for (const row of graph.named(name)) if (name === text || graph.nodes.qualified.get(row) === text) rows.add(row);
+      for (const row of graph.findByName(name))
+        if (name === text || graph.nodes.qualified.get(row) === text) rows.add(row);
     }
   }
   return rows;

@@ -75,7 +75,7 @@ describe("search by words", () => {
   test("one that is half made when it is needed answers as a whole one", async () => {
     const large = graphOf({ "a.ts": Array.from({ length: 9_000 }, (_, i) => `thing${i}`) });
     const making = new Stepwise(buildWordIndex(large));
-    const unhurried = making.unhurried();
+    const unhurried = making.runWithPauses();
     await Bun.sleep(1);
     const now = making.now();
     expect(await unhurried).toBe(now);
@@ -84,7 +84,7 @@ describe("search by words", () => {
 
   test("one that nobody wants any more is left half made, and read no further", async () => {
     const making = new Stepwise(buildWordIndex(graphOf({ "a.ts": ["thing"] })));
-    expect(await making.unhurried(() => false)).toBeUndefined();
+    expect(await making.runWithPauses(() => false)).toBeUndefined();
     expect(making.made).toBeUndefined();
   });
 });
@@ -100,11 +100,11 @@ describe("names and ids", () => {
   });
 
   test("a path, a qualified name, its end and a plain name find the node", () => {
-    const found = (text: string, file?: string) => findSymbols(graph, text, file).map((row) => graph.id(row));
-    expect(found("src/shop/tax.ts")).toEqual(["File:src/shop/tax.ts"]);
-    expect(found("Cart::add_item")).toEqual(["Function:src/shop/cart.ts#Cart.add_item"]);
-    expect(found("add_item()")).toEqual(["Function:src/shop/cart.ts#Cart.add_item"]);
-    expect(found("N::x")).toEqual(["Function:lib/c++/~odd#name.cc#N::x"]);
-    expect(found("tax", "other/tax.ts")).toEqual([]);
+    const findIds = (text: string, file?: string) => findSymbols(graph, text, file).map((row) => graph.id(row));
+    expect(findIds("src/shop/tax.ts")).toEqual(["File:src/shop/tax.ts"]);
+    expect(findIds("Cart::add_item")).toEqual(["Function:src/shop/cart.ts#Cart.add_item"]);
+    expect(findIds("add_item()")).toEqual(["Function:src/shop/cart.ts#Cart.add_item"]);
+    expect(findIds("N::x")).toEqual(["Function:lib/c++/~odd#name.cc#N::x"]);
+    expect(findIds("tax", "other/tax.ts")).toEqual([]);
   });
 });

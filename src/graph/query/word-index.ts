@@ -170,7 +170,7 @@ class MemoryIndex implements WordIndex {
     for (const term of terms) this.add(term, touched);
     const best = new Best(count);
     for (const node of touched) if (fits(node)) best.offer(node, this.scores[node]!);
-    const exact = this.graph.named(query.trim()).slice(0, MAX_EXACT);
+    const exact = this.graph.findByName(query.trim()).slice(0, MAX_EXACT);
     for (const node of exact) if (this.scores[node]! > 0 && fits(node)) best.keep(node, this.scores[node]!);
     for (const node of touched) this.scores[node] = 0;
     return best.hits();

@@ -32,7 +32,7 @@ export function* postingsOf(graph: CodeGraph): Generator<void, Postings> {
     pairs.read(node);
   }
   yield;
-  return { words, length: pairs.length, ...pairs.gathered() };
+  return { words, length: pairs.length, ...pairs.groupByWord() };
 }
 
 /** The postings after an edit. Those of unchanged nodes are copied. New words get further numbers. */
@@ -43,7 +43,7 @@ export function patchPostings(before: Postings, graph: CodeGraph, kept: KeptNode
   for (const node of kept.fresh) pairs.read(node);
   const { length } = pairs;
   for (let old = 0; old < moved.length; old++) if (moved[old]! >= 0) length[moved[old]!] = before.length[old]!;
-  const added = pairs.gathered();
+  const added = pairs.groupByWord();
   const known = before.start.length - 1;
   const start = new Int32Array(words.size + 1);
   const node = new Int32Array(before.node.length + added.node.length);
@@ -109,7 +109,7 @@ class Pairs {
     this.split(graph.nodes.doc.get(node)!, WEIGHT.text);
   }
 
-  gathered() {
+  groupByWord() {
     return gather(this.words.size, this.word.view, this.node.view, this.count.view);
   }
 
@@ -175,7 +175,7 @@ class TextWords {
       if (at < text.length && isLetter(text.charCodeAt(at))) {
         if (from < 0) from = at;
       } else if (from >= 0) {
-        add(this.known(this.runs, text.slice(from, at), wordsOf));
+        add(this.numberWords(this.runs, text.slice(from, at), wordsOf));
         from = -1;
       }
     }
@@ -183,10 +183,10 @@ class TextWords {
 
   /** The words of a name that is not split at its capitals. */
   whole(name: string): Int32Array {
-    return this.known(this.wholes, name, wholeWords);
+    return this.numberWords(this.wholes, name, wholeWords);
   }
 
-  private known(cache: Map<string, Int32Array>, text: string, split: (text: string) => string[]): Int32Array {
+  private numberWords(cache: Map<string, Int32Array>, text: string, split: (text: string) => string[]): Int32Array {
     const known = cache.get(text);
     if (known) return known;
     const words = Int32Array.from(split(text), (word) => this.number(word));

@@ -47,7 +47,7 @@ function withLetterBefore({ path, facts }: SourceFile): SourceFacts {
  * Paths of the files to resolve again after an edit; "all" for all files. Checks that every file whose edges changed is
  * among them.
  */
-async function affected(files: Files, path: string, text: string): Promise<string[] | "all"> {
+async function findAffected(files: Files, path: string, text: string): Promise<string[] | "all"> {
   const [before, after] = [await resolve(files), await resolve({ ...files, [path]: text })];
   const paths = Object.keys(files);
   const found = affectedFiles({
@@ -74,30 +74,30 @@ const SHOP: Files = {
 describe("an edit of", () => {
   test("a body that shows nothing to others asks for its own file alone", async () => {
     const text = SHOP["make.ts"]!.replace("  return", "  far();\n\n  return");
-    expect(await affected(SHOP, "make.ts", text)).toEqual(["make.ts"]);
+    expect(await findAffected(SHOP, "make.ts", text)).toEqual(["make.ts"]);
   });
   test("what a function returns reaches those who never name it, through those who pass it on", async () => {
     const text = SHOP["make.ts"]!.replace("Price }", "Tax }").replace("new Price", "new Tax");
-    expect(await affected(SHOP, "make.ts", text)).toEqual(["make.ts", "pass.ts", "use.ts"]);
+    expect(await findAffected(SHOP, "make.ts", text)).toEqual(["make.ts", "pass.ts", "use.ts"]);
   });
   test("a new name reaches who mentions it already", async () => {
     const files = { ...SHOP, "wait.ts": 'import { later } from "./far.ts";\nlater();\n' };
     const text = `${SHOP["far.ts"]}export function later() {}\n`;
-    expect(await affected(files, "far.ts", text)).toEqual(["far.ts", "wait.ts"]);
+    expect(await findAffected(files, "far.ts", text)).toEqual(["far.ts", "wait.ts"]);
   });
   test("a new name reaches a file whose first word it is", async () => {
     const text = `${SHOP["far.ts"]}export function later() {}\n`;
-    expect(await affected({ ...SHOP, "wait.ts": "later();\n" }, "far.ts", text)).toContain("wait.ts");
+    expect(await findAffected({ ...SHOP, "wait.ts": "later();\n" }, "far.ts", text)).toContain("wait.ts");
   });
   test("a member reaches who calls one of that name, wherever its class comes from", async () => {
     const text = SHOP["price.ts"]!.replace("round()", "near()");
-    expect(await affected(SHOP, "price.ts", text)).toEqual(["far.ts", "price.ts", "use.ts"]);
+    expect(await findAffected(SHOP, "price.ts", text)).toEqual(["far.ts", "price.ts", "use.ts"]);
   });
   test("a base class, a star export or an iterator is seen without being named, and asks for all", async () => {
-    expect(await affected(SHOP, "price.ts", SHOP["price.ts"]!.replace(" extends Price", ""))).toBe("all");
-    expect(await affected(SHOP, "far.ts", `${SHOP["far.ts"]}export * from "./make.ts";\n`)).toBe("all");
+    expect(await findAffected(SHOP, "price.ts", SHOP["price.ts"]!.replace(" extends Price", ""))).toBe("all");
+    expect(await findAffected(SHOP, "far.ts", `${SHOP["far.ts"]}export * from "./make.ts";\n`)).toBe("all");
     const iterable = SHOP["price.ts"]!.replace("rate() {}", "*[Symbol.iterator]() {}");
-    expect(await affected(SHOP, "price.ts", iterable)).toBe("all");
+    expect(await findAffected(SHOP, "price.ts", iterable)).toBe("all");
   });
   test("the one method that a lambda stands for asks for all", async () => {
     const files = {
@@ -106,7 +106,7 @@ describe("an edit of", () => {
       "Pool.java": "class Pool {\n  void add(Task task) {}\n}\n",
       "Main.java": "class Main {\n  void main(Pool pool) {\n    pool.add(one -> one.go());\n  }\n}\n",
     };
-    expect(await affected(files, "Task.java", "interface Task {\n  void run(Pool job);\n}\n")).toBe("all");
+    expect(await findAffected(files, "Task.java", "interface Task {\n  void run(Pool job);\n}\n")).toBe("all");
   });
   test("a name that case does not tell apart reaches every way of writing it", async () => {
     const files = {
@@ -114,7 +114,7 @@ describe("an edit of", () => {
       "b.php": "<?php\nSENDMAIL();\n",
       "c.php": "<?php\nfunction other() {}\n",
     };
-    expect(await affected(files, "a.php", "<?php\nfunction sendPost() {}\n")).toEqual(["a.php", "b.php"]);
+    expect(await findAffected(files, "a.php", "<?php\nfunction sendPost() {}\n")).toEqual(["a.php", "b.php"]);
   });
 });
 
@@ -123,12 +123,17 @@ test("who mentions a name is asked of each file as its last edit left it", async
   const edited = await resolve({ "a.ts": "second();\n", "b.ts": "", "c.ts": "Firstly();\n" });
   const latest = repo.files.map(({ facts }) => facts);
   const mentions = createMentions(latest.length, (file) => latest[file]!);
-  const asked = (name: string, anyCase = false) => [...mentions.filesWith(new Set([name]), anyCase)].sort();
-  expect([asked("first"), asked("firstly"), asked("irst"), asked("second")]).toEqual([[0, 1], [1], [], []]);
+  const listMentioning = (name: string, anyCase = false) => [...mentions.filesWith(new Set([name]), anyCase)].sort();
+  expect([
+    listMentioning("first"),
+    listMentioning("firstly"),
+    listMentioning("irst"),
+    listMentioning("second"),
+  ]).toEqual([[0, 1], [1], [], []]);
   for (const [file, { facts }] of edited.repo.files.entries()) {
     latest[file] = facts;
     mentions.edit(file);
   }
-  expect([asked("first"), asked("firstly"), asked("second")]).toEqual([[], [], [0]]);
-  expect(asked("FIRSTLY", true)).toEqual([2]);
+  expect([listMentioning("first"), listMentioning("firstly"), listMentioning("second")]).toEqual([[], [], [0]]);
+  expect(listMentioning("FIRSTLY", true)).toEqual([2]);
 });

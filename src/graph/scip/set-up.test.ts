@@ -56,7 +56,7 @@ test("it is taken in by the index job, once; a new one replaces it, and changed 
 });
 
 test("one that cannot be used is reported, and the graph stands without it until it is mended", async () => {
-  const reported = async (path: string): Promise<string | undefined> => {
+  const indexBroken = async (path: string): Promise<string | undefined> => {
     const { scipError } = await index(path);
     expect((await session.status()).exact.error).toBe(scipError as string);
     expect(existsSync(incomingScip(tree.store))).toBe(false);
@@ -67,16 +67,16 @@ test("one that cannot be used is reported, and the graph stands without it until
   await index();
   writeFileSync(outside, indexTo("Pipe"));
   symlinkSync(outside, join(tree.root, "link.scip"));
-  expect(await reported("link.scip")).toContain("link.scip cannot be read in the repository");
-  expect(await reported("none.scip")).toContain("none.scip cannot be read in the repository: ENOENT");
-  expect(await reported("../outside.scip")).toContain("cannot be read in the repository");
+  expect(await indexBroken("link.scip")).toContain("link.scip cannot be read in the repository");
+  expect(await indexBroken("none.scip")).toContain("none.scip cannot be read in the repository: ENOENT");
+  expect(await indexBroken("../outside.scip")).toContain("cannot be read in the repository");
   tree.write("index.scip", "this is text");
-  expect(await reported("index.scip")).toStartWith("it ");
-  expect(await reported("index.scip")).toStartWith("it ");
+  expect(await indexBroken("index.scip")).toStartWith("it ");
+  expect(await indexBroken("index.scip")).toStartWith("it ");
   truncateSync(join(tree.root, "index.scip"), 51 * 1024 * 1024);
-  expect(await reported("index.scip")).toBe("index.scip is larger than 50 MiB");
+  expect(await indexBroken("index.scip")).toBe("index.scip is larger than 50 MiB");
   tree.write("index.scip", indexTo("Pipe", 0));
-  expect(await reported("index.scip")).toBeUndefined();
+  expect(await indexBroken("index.scip")).toBeUndefined();
   expect(exact()).toEqual([]);
 
   rmSync(join(tree.root, "index.scip"));

@@ -40,8 +40,8 @@ export async function indexWithScip(options: IndexOptions, setUp?: string): Prom
   return { ...again, parsed: report.parsed, changed: report.changed || again.changed, scip };
 }
 
-/** @param failed if given, gets the reason why the index could not be used; otherwise the reason is thrown */
-function takeIn(root: string, store: GraphStore, failed?: (error: string) => void): ScipReport | undefined {
+/** @param onFailure if given, gets the reason why the index could not be used; otherwise the reason is thrown */
+function takeIn(root: string, store: GraphStore, onFailure?: (error: string) => void): ScipReport | undefined {
   const path = incomingScip(store.folder);
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   if (size === undefined) return undefined;
@@ -58,7 +58,7 @@ function takeIn(root: string, store: GraphStore, failed?: (error: string) => voi
     return found.report;
   } catch (error) {
     if (!(error instanceof ScipError)) throw error;
-    if (failed) return void failed(error.message);
+    if (onFailure) return void onFailure(error.message);
     throw new GraphError("invalid", `the SCIP index cannot be used: ${error.message}`);
   } finally {
     rmSync(path, { force: true });

@@ -52,7 +52,7 @@ async function read<T>(answer: Promise<GraphJson>): Promise<T> {
 }
 
 const alive = (pid: number): boolean => existsSync(`/proc/${pid}`);
-async function gone(pid: number): Promise<void> {
+async function waitForExit(pid: number): Promise<void> {
   while (alive(pid)) await Bun.sleep(20);
 }
 
@@ -178,7 +178,7 @@ describe("graph client", () => {
   test("a query that never ends is killed at its limit; questions, and queries of other projects, do not wait", async () => {
     const [slow, other] = [treeOf(SHOP), treeOf(SHOP)];
     /** Asks all three at once. @returns the answers, and whether the endless query failed last */
-    async function asked(queryTimeoutMs: number) {
+    async function askAll(queryTimeoutMs: number) {
       const { graph, client, reasons } = clientOf(slow, { queryTimeoutMs, questionTimeoutMs: 240_000 });
       const another = client.project({ root: other.root, store: other.store });
       await graph.index({ force: false });
@@ -199,9 +199,9 @@ describe("graph client", () => {
     // The other query has the same limit, and on a busy machine the start of its process may exceed it. Then the limit
     // is raised, but stays below 10 s, after which the database stops a query by itself. If the others had to wait, no
     // limit would do.
-    let answer = await asked(2_000);
+    let answer = await askAll(2_000);
     for (let tries = 1; tries < 20 && !(answer.isFirst && answer.rows); tries++)
-      answer = await asked(tries < 3 ? 4_000 : 8_000);
+      answer = await askAll(tries < 3 ? 4_000 : 8_000);
     const { graph, reasons, failure } = answer;
     expect([answer.isFirst, answer.rows, answer.callers]).toEqual([true, [[3]], 1]);
     expect([failure.status, failure.code, failure.detail]).toEqual([
@@ -266,7 +266,7 @@ describe("graph client", () => {
       })
       .catch((error) => error);
     expect(failure.name).toBe("AbortError");
-    await gone(child);
+    await waitForExit(child);
     expect(await graph.status()).toMatchObject({ state: "stale", files: 3 });
   });
 
@@ -286,7 +286,7 @@ describe("graph client", () => {
     const { graph, client } = clientOf(treeOf(SHOP), { idleMs: 50 });
     expect((await graph.status()).state).toBe("not_indexed");
     const [pid] = client.pids();
-    await gone(pid!);
+    await waitForExit(pid!);
     expect((await graph.status()).state).toBe("not_indexed");
   });
 
@@ -310,6 +310,6 @@ describe("graph client", () => {
     expect(pids.length).toBe(2);
     parent.kill("SIGKILL");
     await parent.exited;
-    await Promise.all(pids.map(gone));
+    await Promise.all(pids.map(waitForExit));
   });
 });

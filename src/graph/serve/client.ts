@@ -151,9 +151,9 @@ function createStoreTurns() {
   /** The work that is running or waiting, by store. */
   const indexing = new Map<string, Promise<unknown>>();
   /** @param settled waits for the rest of the work that a result started; the next work begins after it */
-  return <T>(store: string, work: () => Promise<T>, settled?: (result: T) => unknown): Promise<T> => {
+  return <T>(store: string, work: () => Promise<T>, waitForRest?: (result: T) => unknown): Promise<T> => {
     const run = Promise.resolve(indexing.get(store)).then(work);
-    const over = run.then((result) => settled?.(result)).catch(() => undefined);
+    const over = run.then((result) => waitForRest?.(result)).catch(() => undefined);
     indexing.set(store, over);
     void over.then(() => {
       if (indexing.get(store) === over) indexing.delete(store);
@@ -206,7 +206,7 @@ async function twice<T>(attempt: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof WorkerLost)) throw error;
     return await attempt().catch((again: unknown) => {
-      throw again instanceof WorkerLost ? lost(again.message) : again;
+      throw again instanceof WorkerLost ? createProblem(again.message) : again;
     });
   }
 }
@@ -222,7 +222,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
   const writes = createLateWrites({ worker: () => questions, inTurn, limits });
 
   function spawn(tuning: Readonly<Record<string, string>>, bounds: Bounds): GraphWorker {
-    if (closed) throw lost("the server stops");
+    if (closed) throw createProblem("the server stops");
     const { command, env } = options;
     const setup = { name: "graph worker", command, env: { ...env, ...tuning }, idleMs: limits.idleMs, ...bounds };
     const child = new WorkerProcess<GraphReply>(setup, (ended, reason) => {
@@ -364,5 +364,5 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
 const askReport = async (worker: GraphWorker, place: GraphPlace, asked: Asked) =>
   (await askWorker(worker, place, asked)) as ScipIndexReport | undefined;
 
-const lost = (why: string) =>
+const createProblem = (why: string) =>
   unavailable("graph_unavailable", `The code graph cannot answer (${why}). Try again; the log has more.`);

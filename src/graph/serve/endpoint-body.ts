@@ -20,7 +20,7 @@ interface EndpointBody {
  * means several symbols, because the list's format has no place for candidates
  */
 export function endpointBody(operation: GraphOperation, value: unknown): EndpointBody {
-  if (operation === "communities" || operation === "processes") return listed(value as Windowed<unknown>);
+  if (operation === "communities" || operation === "processes") return toListBody(value as Windowed<unknown>);
   const single = (body: unknown) => ({ body, next: null });
   if (operation === "context") {
     const answer = value as ContextAnswer;
@@ -33,12 +33,12 @@ export function endpointBody(operation: GraphOperation, value: unknown): Endpoin
   }
   if (operation !== "related") return single(value);
   const answer = value as RelatedAnswer;
-  if (answer.found === "one") return listed(answer.related);
+  if (answer.found === "one") return toListBody(answer.related);
   const { candidates } = candidatesOf(answer);
   throw new GraphError("invalid", `${candidates.length} symbols have this name: ask by id`);
 }
 
-const listed = ({ items, next }: Windowed<unknown>): EndpointBody => ({ body: items, next });
+const toListBody = ({ items, next }: Windowed<unknown>): EndpointBody => ({ body: items, next });
 
 /** How many items of a list are converted at once, without a pause. */
 const ITEMS_AT_ONCE = 200;

@@ -68,7 +68,7 @@ export function createGraphReader(store: GraphStore): GraphReader {
         warming = manifest.generation;
         try {
           const next = read(store, manifest.generation, files);
-          await new Stepwise(next.graph.prepare()).unhurried();
+          await new Stepwise(next.graph.prepare()).runWithPauses();
           // An edit may have opened this generation meanwhile, and built on it.
           if (opened?.generation !== next.generation) opened = next;
         } finally {
@@ -77,7 +77,7 @@ export function createGraphReader(store: GraphStore): GraphReader {
       }
       const words = opened?.words;
       // After an edit, the earlier graph's words are not needed. Its memory may even be reused by further edits.
-      await words?.unhurried(() => words === opened?.words);
+      await words?.runWithPauses(() => words === opened?.words);
     },
     openCurrent() {
       const isOther = opened?.generation !== store.manifest()?.generation;

@@ -94,13 +94,13 @@ test("names and words are found after many edits, whether they were asked for be
     const full = createGraphSession({ ...place, store: `${tree.store}-${round}` });
     await full.index({ force: true });
     for (const name of ["round", "tax.ts", "main", ...names])
-      expect([name, session.graph().named(name)]).toEqual([name, full.graph().named(name)]);
+      expect([name, session.graph().findByName(name)]).toEqual([name, full.graph().findByName(name)]);
     const search = (one: typeof session) => one.query({ query: "step round", limit: 20, includeCode: false });
     if (round !== 1) expect(search(session)).toEqual(search(full));
   }
   tree.write("src/tax.ts", SHOP["src/tax.ts"]);
   await session.edit(false);
-  expect(session.graph().named("step0")).toEqual([]);
+  expect(session.graph().findByName("step0")).toEqual([]);
 });
 
 test("what a graph says stays true over many edits of one file, also in the graph before the latest", async () => {

@@ -35,7 +35,7 @@ const FAILURE: Record<LostHow, string> = {
   ended: "the database cannot work on this query: write it more simply",
 };
 
-const unprepared = ({ message }: WorkerLost) =>
+const toProblem = ({ message }: WorkerLost) =>
   unavailable("graph_unavailable", `The graph's database cannot be made (${message}). Try again; the log has more.`);
 
 export function createQueryPool({ timeoutMs, prepareTimeoutMs, keptBytes, spawn }: QueryPoolOptions): QueryPool {
@@ -50,7 +50,7 @@ export function createQueryPool({ timeoutMs, prepareTimeoutMs, keptBytes, spawn 
   async function query(worker: GraphWorker, place: GraphPlace, args: readonly unknown[]): Promise<GraphJson> {
     await askWorker(worker, place, { operation: "prepareCypher", args: [], timeoutMs: prepareTimeoutMs }).catch(
       (error: unknown) => {
-        throw error instanceof WorkerLost && worker.answered === 0 ? unprepared(error) : error;
+        throw error instanceof WorkerLost && worker.answered === 0 ? toProblem(error) : error;
       },
     );
     return (await askWorker(worker, place, { operation: "cypher", args, json: true, timeoutMs })) as GraphJson;

@@ -139,7 +139,7 @@ export function createGraphSession(place: GraphPlace, slot: LiveSlot = createLiv
   const reader = createGraphReader(store);
   const graph = () => reader.open().graph;
   /** The graph with up-to-date clusters and flows. */
-  const settled = () => {
+  const settleGraph = () => {
     live.settleGroups();
     return graph();
   };
@@ -253,11 +253,11 @@ export function createGraphSession(place: GraphPlace, slot: LiveSlot = createLiv
         throw new GraphError("invalid", explainFailure(messageOf(error)));
       }
     },
-    graphData: (options) => graphData(settled(), options),
-    graphColumns: (options) => graphColumns(settled(), options),
-    communities: (window) => communityDetails(settled(), window),
-    processes: (window, symbol) => processDetails(settled(), window, symbol),
-    graph: settled,
+    graphData: (options) => graphData(settleGraph(), options),
+    graphColumns: (options) => graphColumns(settleGraph(), options),
+    communities: (window) => communityDetails(settleGraph(), window),
+    processes: (window, symbol) => processDetails(settleGraph(), window, symbol),
+    graph: settleGraph,
     prepareCypher: () => void cypherPath(),
     async warm() {
       await reader.warm();

@@ -36,7 +36,7 @@ export function packColumns(columns: ReadonlyMap<string, Column>, meta: unknown)
       bytes = new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
       [kind, length] = [column instanceof Int32Array ? "i32" : "f64", column.length];
     } else {
-      bytes = encoder.encode(joined(column));
+      bytes = encoder.encode(joinTexts(column));
       [kind, length] = ["str", bytes.length];
     }
     entries.push({ name, kind, offset, length, count: column.length });
@@ -53,7 +53,7 @@ export function packColumns(columns: ReadonlyMap<string, Column>, meta: unknown)
   return packed;
 }
 
-function joined(texts: readonly string[]): string {
+function joinTexts(texts: readonly string[]): string {
   const text = texts.join("\u0000");
   let parts = 1;
   for (let at = text.indexOf("\u0000"); at >= 0; at = text.indexOf("\u0000", at + 1)) parts++;

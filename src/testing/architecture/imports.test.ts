@@ -34,7 +34,7 @@ function room(file: string): string {
   return top === "feature" || top === "adapter" ? `${top}/${second.replace(/\.ts$/, "")}` : top!;
 }
 
-function allowed(from: string, to: string): boolean {
+function isAllowed(from: string, to: string): boolean {
   if (from === to) return true;
   const [source, target] = [room(from), room(to)];
   if (source === target) return true;
@@ -101,7 +101,7 @@ describe("architecture", () => {
 
   test("a file imports only from rooms that its own may know", () => {
     const upward = [...imports].flatMap(([from, tos]) =>
-      tos.filter((to) => !allowed(from, to)).map((to) => `${from} → ${to}`),
+      tos.filter((to) => !isAllowed(from, to)).map((to) => `${from} → ${to}`),
     );
     expect(upward).toEqual([]);
   });

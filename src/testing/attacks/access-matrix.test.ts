@@ -63,7 +63,7 @@ async function declaredRoutes(): Promise<Route[]> {
 }
 
 /** An expired access token of that session, signed by the server's own key. */
-function expired(token: string): string {
+function expireToken(token: string): string {
   const [header, claims] = token.split(".") as [string, string];
   const past = Math.floor(Date.now() / 1_000) - 3_600;
   const old = { ...JSON.parse(Buffer.from(claims, "base64url").toString()), nbf: past, iat: past, exp: past + 900 };
@@ -107,7 +107,7 @@ describe("the access matrix", () => {
   test.each<Credential>(["none", "garbage", "expired"])(
     "%s: kept out of everything that is not public, and nothing is written",
     async (credential) => {
-      const token = { none: undefined, garbage: "garbage", expired: expired(admin.token) }[credential as "none"];
+      const token = { none: undefined, garbage: "garbage", expired: expireToken(admin.token) }[credential as "none"];
       const before = countRows(server.data);
       const wrong = [];
       for (const route of routes) {

@@ -36,7 +36,7 @@ let objects: [prefix: string, ids: string[]][];
  * Whether the owner reaches the object: with an answer, or a conflict with its state (a run without a project has no
  * diff).
  */
-const reached = (status: number) => status === 200 || status === 409;
+const isReached = (status: number) => status === 200 || status === 409;
 /**
  * Ids of A's own objects, without names that everybody may know. The demo model uses the same call numbers for
  * everybody.
@@ -193,7 +193,7 @@ describe("A4: another user's object does not exist for oneself", () => {
     expect(OWN.filter(({ path }) => addressOf(path, true) === undefined)).toEqual([]);
     for (const { method, path } of OWN)
       if (method === "GET")
-        expect([path, reached((await by(a, method, addressOf(path, true)!)).status)]).toEqual([path, true]);
+        expect([path, isReached((await by(a, method, addressOf(path, true)!)).status)]).toEqual([path, true]);
   });
 
   test.each(OWN)("$method $path", async ({ method, path }) => {
@@ -210,7 +210,7 @@ describe("A4: another user's object does not exist for oneself", () => {
   test("nothing of A's was changed, and no list of B's holds any of it", async () => {
     for (const { method, path } of OWN)
       if (method === "GET")
-        expect([path, reached((await by(a, method, addressOf(path, true)!)).status)]).toEqual([path, true]);
+        expect([path, isReached((await by(a, method, addressOf(path, true)!)).status)]).toEqual([path, true]);
     expect((await by(a, "GET", "/v1/auth/me")).body["display_name"]).toBe("a");
     const known = idsOfA();
     const lists = ["/v1/runs", "/v1/jobs", "/v1/llm-calls", "/v1/auth/sessions", "/v1/auth/api-keys"];

@@ -108,7 +108,7 @@ describe("A10: access tokens", () => {
   const decode = (part: string) => JSON.parse(Buffer.from(part, "base64url").toString()) as Record<string, unknown>;
   const encode = (part: unknown) => Buffer.from(JSON.stringify(part)).toString("base64url");
   const parts = () => admin.token.split(".") as [string, string, string];
-  const signed = (header: unknown, claims: unknown, key: Uint8Array | string) => {
+  const signToken = (header: unknown, claims: unknown, key: Uint8Array | string) => {
     const input = `${encode(header)}.${encode(claims)}`;
     return `${input}.${createHmac("sha256", key).update(input).digest("base64url")}`;
   };
@@ -141,7 +141,7 @@ describe("A10: access tokens", () => {
   });
   test("the same claims signed by us are accepted: the forgeries below fail for their own reason", async () => {
     const [header, claims] = parts();
-    expect(await statusOf(signed(decode(header), decode(claims), key()))).toBe(200);
+    expect(await statusOf(signToken(decode(header), decode(claims), key()))).toBe(200);
   });
   const now = Math.floor(Date.now() / 1_000);
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
@@ -162,7 +162,7 @@ describe("A10: access tokens", () => {
     ["of an unknown session", {}, { sid: "lgn_unknown" }],
   ])("%s: refused, though signed with the right key", async (_, header, claims) => {
     const [h, c] = parts();
-    expect(await statusOf(signed({ ...decode(h), ...header }, { ...decode(c), ...claims }, key()))).toBe(401);
+    expect(await statusOf(signToken({ ...decode(h), ...header }, { ...decode(c), ...claims }, key()))).toBe(401);
   });
   test("a wrong, missing or guessable signature is refused", async () => {
     const [h, c, s] = parts();
@@ -174,7 +174,7 @@ describe("A10: access tokens", () => {
     ])
       expect(await statusOf(token)).toBe(401);
     for (const guess of ["secret", "", "skep", "changeme", "engine-token-engine-token", "\0".repeat(32)])
-      expect(await statusOf(signed(decode(h), decode(c), guess || " "))).toBe(401);
+      expect(await statusOf(signToken(decode(h), decode(c), guess || " "))).toBe(401);
   });
 });
 
@@ -307,9 +307,9 @@ describe("A14, A15: guessing", () => {
     const chain = { "X-Forwarded-For": "1.2.3.4, 10.99.99.99, 127.0.0.1" };
     const policy = async (headers: Record<string, string>) =>
       (await server.request("POST", "/v1/auth/login", { body: {}, headers })).headers.get("ratelimit");
-    const left = (text: string | null) => Number(/r=(\d+)/.exec(text ?? "")?.[1]);
-    const first = left(await policy(chain));
-    expect(left(await policy({ "X-Forwarded-For": "9.9.9.9, 10.99.99.99" }))).toBe(first - 1);
+    const parseRemaining = (text: string | null) => Number(/r=(\d+)/.exec(text ?? "")?.[1]);
+    const first = parseRemaining(await policy(chain));
+    expect(parseRemaining(await policy({ "X-Forwarded-For": "9.9.9.9, 10.99.99.99" }))).toBe(first - 1);
   });
   test("an unknown account costs the same as a known one", async () => {
     await server.request("POST", "/v1/users", {

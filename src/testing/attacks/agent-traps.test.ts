@@ -17,7 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startServer, type TestServer } from "../server.ts";
-import { ended } from "./held-run.ts";
+import { waitForRunEnd } from "./held-run.ts";
 import { waitFor } from "./waiting.ts";
 
 // A generous limit for busy machines: these tests wait for events, not for fixed times.
@@ -238,7 +238,7 @@ beforeAll(async () => {
     human_context: "{{ secrets }}",
     project_name: "traps",
   });
-  run = await ended(server, undefined, started["id"] as string);
+  run = await waitForRunEnd(server, undefined, started["id"] as string);
   const stream = await (await fetch(`${server.url}/v1/events/stream?run_id=${run["id"]}&after=0`)).text();
   frames = stream.split("\n\n").filter((frame) => /^(id|event|data):/m.test(frame));
   events = frames.map((frame) => JSON.parse(fieldOf(frame, "data")) as Event);

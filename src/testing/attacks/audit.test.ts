@@ -32,12 +32,12 @@ async function must<T = Record<string, string>>(
     throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   return answer.body;
 }
-const settled = (who: Account, query: string, kind: string) =>
+const waitForEvent = (who: Account, query: string, kind: string) =>
   framesUntil(framesOf(server, `/v1/events/stream?after=0&${query}`, who.token), ({ event }) => event === kind);
 /** Starts a run of the user that waits for an answer. */
 async function waiting(): Promise<string> {
   const { id } = await must(user, "POST", "/v1/runs", { pipeline_id: "asks", task_description: "Ask" });
-  await settled(user, `run_id=${id}`, "approval_requested");
+  await waitForEvent(user, `run_id=${id}`, "approval_requested");
   return id!;
 }
 

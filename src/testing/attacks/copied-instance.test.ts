@@ -21,7 +21,7 @@ afterAll(async () => {
   slow.remove();
   folder.remove();
 });
-async function started(options: Parameters<typeof startServer>[0] = {}): Promise<TestServer> {
+async function serve(options: Parameters<typeof startServer>[0] = {}): Promise<TestServer> {
   const server = await startServer(options);
   servers.push(server);
   return server;
@@ -35,7 +35,7 @@ function idOf(data: string): string {
 }
 const standbyOf = async (server: TestServer) => (await server.request("GET", "/v1/status")).body["standby"];
 const SINCE = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
-async function restored(server: TestServer, name: string, ...flags: string[]): Promise<string> {
+async function restoreCopy(server: TestServer, name: string, ...flags: string[]): Promise<string> {
   const file = at(`${name}.tar.gz`);
   expect(await skep(["backup", file, "--data", server.data])).toMatchObject({ code: 0 });
   expect(await skep(["restore", file, "--data", at(name), ...flags])).toMatchObject({ code: 0 });
@@ -68,7 +68,7 @@ describe("A50: a restored copy", () => {
       CODEHOST_WEBHOOK_SECRET: "w".repeat(32),
       ...slow.env,
     };
-    const original = await started({ env });
+    const original = await serve({ env });
     const post = (path: string, body: unknown) => original.request<{ id: string }>("POST", path, { body });
     await makeSlowAgent(original, "");
     await post("/v1/pipelines", GATE);
@@ -83,7 +83,7 @@ describe("A50: a restored copy", () => {
     await waitFor(() => world.asked.includes("/hook") && world.asked.includes("/mcp"), "what the original sends");
     const statusOf = async () => (await original.request("GET", `/v1/runs/${work}`)).body["status"];
     await waitFor(async () => (await statusOf()) === "running", "the run");
-    const data = await restored(original, "waits");
+    const data = await restoreCopy(original, "waits");
     await original.stop();
     world.asked.length = 0;
     // Make everything due.
@@ -93,7 +93,7 @@ describe("A50: a restored copy", () => {
     );
     db.close();
 
-    let copy = await started({ data, env });
+    let copy = await serve({ data, env });
     expect(idOf(data)).not.toBe(idOf(original.data));
     expect(copy.output()).toContain("skep activate");
     expect(await standbyOf(copy)).toEqual(SINCE);
@@ -117,7 +117,7 @@ describe("A50: a restored copy", () => {
     const stateOf = async (id: string) => (await copy.request("GET", `/v1/jobs/${id}`)).body["state"];
     await waitFor(async () => (await stateOf(job.id)) === "succeeded", "the backup");
     await copy.stop();
-    copy = await started({ data, env });
+    copy = await serve({ data, env });
     expect(await standbyOf(copy)).toEqual(SINCE);
     const ticks = async () =>
       (await copy.request<{ items: { status: string }[] }>("GET", `${ticksAt}/ticks`)).body.items.map(
@@ -147,17 +147,17 @@ describe("A50: a restored copy", () => {
     expect(items).toMatchObject([{ action: "instance.activated", subject: idOf(data) }]);
     const id = idOf(data);
     await copy.stop();
-    copy = await started({ data, env });
+    copy = await serve({ data, env });
     expect([await standbyOf(copy), idOf(data)]).toEqual([null, id]);
     await copy.stop();
     world.stop();
   });
 
   test("that takes the original's place works at once, under an id of its own", async () => {
-    const original = await started();
-    const data = await restored(original, "instead", "--activate");
+    const original = await serve();
+    const data = await restoreCopy(original, "instead", "--activate");
     await original.stop();
-    const copy = await started({ data });
+    const copy = await serve({ data });
     expect(await standbyOf(copy)).toBeNull();
     expect(idOf(data)).not.toBe(idOf(original.data));
   });
@@ -165,18 +165,18 @@ describe("A50: a restored copy", () => {
 
 describe("A50: a data folder", () => {
   test("that was copied is noticed, one that was renamed or put into another folder is not taken for a copy", async () => {
-    const original = await started();
+    const original = await serve();
     const id = idOf(original.data);
     await original.stop();
     cpSync(original.data, at("copied"), { recursive: true });
-    const copy = await started({ data: at("copied") });
+    const copy = await serve({ data: at("copied") });
     expect(await standbyOf(copy)).toEqual(SINCE);
     expect(idOf(at("copied"))).not.toBe(id);
-    const again = await started({ data: original.data });
+    const again = await serve({ data: original.data });
     expect([await standbyOf(again), idOf(original.data)]).toEqual([null, id]);
     await again.stop();
     renameSync(original.data, at("renamed"));
-    const renamed = await started({ data: at("renamed") });
+    const renamed = await serve({ data: at("renamed") });
     expect([await standbyOf(renamed), idOf(at("renamed"))]).toEqual([null, id]);
   });
 });
@@ -187,7 +187,7 @@ describe.skipIf(!docker)("A50: with real containers", () => {
     const sleep = { tool: "bash", input: { command: "sleep 600", timeout_seconds: 600 } };
     writeFileSync(script, JSON.stringify({ version: 1, default: Array(5).fill({ tool_calls: [sleep] }) }));
     const env = { SANDBOX: "docker", AGENT_IMAGE: await testImage(docker!), DEMO_SCRIPT: script };
-    const original = await started({ env });
+    const original = await serve({ env });
     const containers = async (data: string) =>
       (await docker!.containers.list([`skep.instance=${idOf(data)}`])).map((one) => one.id);
     const post = (path: string, body: unknown) => original.request("POST", path, { body });
@@ -196,13 +196,13 @@ describe.skipIf(!docker)("A50: with real containers", () => {
     expect((await post("/v1/runs", { pipeline_id: "sleep", task_description: "Sleep" })).status).toBe(201);
     await waitFor(async () => (await containers(original.data)).length === 1, "the original's container");
     const own = await containers(original.data);
-    const data = await restored(original, "beside");
+    const data = await restoreCopy(original, "beside");
 
-    const copy = await started({ data, env });
+    const copy = await serve({ data, env });
     // When it has looked at the engine and answers, its sweep is done.
     expect((await copy.request("GET", "/v1/doctor")).status).toBe(200);
     await copy.stop();
-    const later = await started({ data, env });
+    const later = await serve({ data, env });
     expect([await containers(original.data), await containers(data)]).toEqual([own, []]);
     expect((await later.request("POST", "/v1/admin/activate")).status).toBe(204);
     await waitFor(async () => (await containers(data)).length === 1, "the copy's container");

@@ -36,7 +36,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A used data folder with its own agent, a secret and a finished run. */
 const used = join(folder, "used");
-async function furnished(): Promise<string> {
+async function copyUsed(): Promise<string> {
   if (!existsSync(used)) {
     mkdirSync(used);
     const server = await startServer({ data: used });
@@ -73,7 +73,7 @@ const isOurs = (data: string, path: string) => !/^\/(workspaces|projects)\/[^/]+
 
 describe("A45: rights", () => {
   test("whatever the folder was, all of it is for its owner alone, and start and doctor say so", async () => {
-    const data = await furnished();
+    const data = await copyUsed();
     const outside = join(folder, "outside");
     writeFileSync(outside, "", { mode: 0o644 });
     chmodSync(outside, 0o644);
@@ -102,7 +102,7 @@ describe("A45: rights", () => {
   });
 
   test("a folder that was right is not mentioned", async () => {
-    const server = await startServer({ data: await furnished() });
+    const server = await startServer({ data: await copyUsed() });
     expect(server.output()).not.toContain("other users");
     await server.remove();
   });
@@ -110,7 +110,7 @@ describe("A45: rights", () => {
 
 describe("A45: what is lost or damaged", () => {
   test("an empty database is not taken for a new instance", async () => {
-    const data = await furnished();
+    const data = await copyUsed();
     truncateSync(join(data, "skep.db"));
     for (const ending of ["-wal", "-shm"]) rmSync(join(data, `skep.db${ending}`), { force: true });
     expect(await refusal(data)).toMatch(/skep\.db is empty.*Restore a copy/);
@@ -120,7 +120,7 @@ describe("A45: what is lost or damaged", () => {
   });
 
   test("nor is a write-ahead log without its database", async () => {
-    const data = await furnished();
+    const data = await copyUsed();
     rmSync(join(data, "skep.db"));
     writeFileSync(join(data, "skep.db-wal"), "what was not yet written back");
     expect(await refusal(data)).toMatch(/skep\.db-wal is there without its database/);
@@ -128,7 +128,7 @@ describe("A45: what is lost or damaged", () => {
   });
 
   test.each(["signing.key", "secrets.key"])("an empty or cut %s is named, with what its loss means", async (name) => {
-    const data = await furnished();
+    const data = await copyUsed();
     for (const text of ["", "abc", `${"0".repeat(63)}g`]) {
       writeFileSync(join(data, "keys", name), text);
       const line = await refusal(data);
@@ -138,19 +138,19 @@ describe("A45: what is lost or damaged", () => {
   });
 
   test("a file that is not a database, and one whose first page is damaged", async () => {
-    const data = await furnished();
+    const data = await copyUsed();
     writeFileSync(join(data, "skep.db"), "not a database, but long enough to be read as one".repeat(100));
     expect(await refusal(data)).toMatch(/skep\.db is damaged.*restore a copy/);
   });
 
   test("with any page damaged the server refuses to start or says of what it cannot read that it is damaged", async () => {
-    const good = await furnished();
+    const good = await copyUsed();
     const pageBytes = 4_096;
     const pages = statSync(join(good, "skep.db")).size / pageBytes;
     const noise = Buffer.alloc(pageBytes, 0xa5);
     let refusals = 0;
     for (let page = pages - 1; page > 0; page -= Math.ceil(pages / 16)) {
-      const data = await furnished();
+      const data = await copyUsed();
       damage(join(data, "skep.db"), page * pageBytes, noise);
       const { code, stderr, url, stop } = await startOrRefusal(data);
       if (url === undefined) {
@@ -181,7 +181,7 @@ describe("A45: what is lost or damaged", () => {
   });
 
   test("damaged while it runs, it continues, says so, and stops in order", async () => {
-    const data = await furnished();
+    const data = await copyUsed();
     const server = await startServer({ data });
     try {
       const path = join(data, "skep.db");
@@ -209,7 +209,7 @@ describe("A45: what is lost or damaged", () => {
 
 describe("A45: one server at a time", () => {
   test("holds though every file that looks like a lock is removed, and by another path to the folder", async () => {
-    const data = await furnished();
+    const data = await copyUsed();
     const server = await startServer({ data });
     try {
       for (const path of everything(data)) if (/lock/.test(path.slice(data.length))) rmSync(path);
@@ -246,7 +246,7 @@ describe.skipIf(lacks("root that can run a program as nobody", canDrop))("A45: a
 
   test("at the start is one line; while it runs, an answer that says so, and nothing half done", async () => {
     chmodSync(folder, 0o755);
-    const data = await furnished();
+    const data = await copyUsed();
     give(data);
     chmodSync(data, 0o500);
     for (const path of everything(data)) if (statSync(path).isFile()) chmodSync(path, 0o400);

@@ -30,7 +30,7 @@ async function places(): Promise<Record<string, string>> {
     if (answer.status >= 300) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
-  const made = async (path: string, body: unknown) => (await post(path, body))["id"] ?? "";
+  const create = async (path: string, body: unknown) => (await post(path, body))["id"] ?? "";
   await makeSlowAgent(server, "");
   await post("/v1/pipelines", { id: "mine", name: "Mine", steps: [{ id: "a", agent: "scribe", input: "x" }] });
   await post("/v1/skills", { name: "mine", description: "Where.", content: "Here." });
@@ -43,18 +43,18 @@ async function places(): Promise<Record<string, string>> {
   await server.request("PUT", "/v1/settings/providers/custom-mine", {
     body: { kind: "openai-compatible", base_url: "http://127.0.0.1:9/v1", name: "Mine", models: [{ id: "m" }] },
   });
-  const project = await made("/v1/projects", { name: "mine" });
-  const task = await made(`/v1/projects/${project}/tasks`, { title: "One" });
-  const chat = await made("/v1/chat/sessions", { agent_id: SLOW });
+  const project = await create("/v1/projects", { name: "mine" });
+  const task = await create(`/v1/projects/${project}/tasks`, { title: "One" });
+  const chat = await create("/v1/chat/sessions", { agent_id: SLOW });
   await post(`/v1/chat/sessions/${chat}/message`, { message: "First" });
   const { message_id } = await post(`/v1/chat/sessions/${chat}/message`, { message: "Waits" });
-  const routine = await made("/v1/pulse-routines/scribe", { name: "r", instructions: "Look", schedule: "0 6 * * *" });
+  const routine = await create("/v1/pulse-routines/scribe", { name: "r", instructions: "Look", schedule: "0 6 * * *" });
   const hook = { name: "ops", kind: "webhook", url: "https://ops.example.com/x" };
-  const channel = await made("/v1/notification-channels", hook);
+  const channel = await create("/v1/notification-channels", hook);
   const bot = { kind: "telegram", name: "bot", token: "12345678", server: "https://telegram.invalid", enabled: false };
-  const messenger = await made("/v1/messengers", bot);
-  const secret = await made("/v1/secrets", { name: "MINE", value: "a-value-for-it" });
-  const user = await made("/v1/users", { email: "mine@example.test" });
+  const messenger = await create("/v1/messengers", bot);
+  const secret = await create("/v1/secrets", { name: "MINE", value: "a-value-for-it" });
+  const user = await create("/v1/users", { email: "mine@example.test" });
   await post(`/v1/projects/${project}/members`, { user });
   return {
     ...Object.fromEntries(FIXED.map((path) => [path, path])),

@@ -30,7 +30,7 @@ const send = (
     body,
     headers: { "Content-Type": type, ...more },
   });
-const spooled = () => readdirSync(join(server.data, "uploads")).filter((name) => !/^[0-9a-f]{2}$/.test(name));
+const listSpooled = () => readdirSync(join(server.data, "uploads")).filter((name) => !/^[0-9a-f]{2}$/.test(name));
 const resident = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]) * 1024;
 
 describe("a form", () => {
@@ -58,7 +58,7 @@ describe("a form", () => {
       answer.status,
       answer.body.code,
     ]);
-    expect(spooled()).toEqual([]);
+    expect(listSpooled()).toEqual([]);
   });
 
   test("of no kind that can be read is refused", async () => {
@@ -107,7 +107,7 @@ describe("a large file", () => {
       headers: { Range: `bytes=${40 * MIB}-${40 * MIB + 9}` },
     });
     expect([...(await answer.bytes())]).toEqual([...bytes.subarray(40 * MIB, 40 * MIB + 10)]);
-    expect(spooled()).toEqual([]);
+    expect(listSpooled()).toEqual([]);
   });
 
   test("of more than the limit is refused, and one that breaks off leaves nothing", async () => {
@@ -123,9 +123,9 @@ describe("a large file", () => {
     const socket = connect(Number(port), "127.0.0.1");
     const head = `POST ${UPLOAD} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: multipart/form-data; boundary=${B}\r\nContent-Length: 1000000\r\n\r\n`;
     socket.write(head + file("a", "x".repeat(300_000)));
-    while (spooled().length === 0) await Bun.sleep(10);
+    while (listSpooled().length === 0) await Bun.sleep(10);
     socket.destroy();
-    while (spooled().length > 0) await Bun.sleep(10);
+    while (listSpooled().length > 0) await Bun.sleep(10);
     expect((await server.request("GET", "/readyz")).status).toBe(200);
   });
 

@@ -43,7 +43,7 @@ beforeAll(async () => {
   admin = await setupAdmin(server);
   ann = await makeUser(server, admin, "ann@example.test");
   ben = await makeUser(server, admin, "ben@example.test");
-  await made(admin, "/v1/pipelines", { id: "waits", name: "Waits", steps: STEPS });
+  await create(admin, "/v1/pipelines", { id: "waits", name: "Waits", steps: STEPS });
 });
 afterAll(async () => {
   await server?.remove();
@@ -54,7 +54,7 @@ const post = (who: Account, path: string, body: unknown = {}) =>
   server.request<Record<string, string>>("POST", path, { token: who.token, body });
 const get = <T>(who: Account, path: string) => server.request<T>("GET", path, { token: who.token });
 /** @returns the id of the created object. */
-async function made(who: Account, path: string, body: unknown): Promise<string> {
+async function create(who: Account, path: string, body: unknown): Promise<string> {
   const answer = await post(who, path, body);
   if (answer.status >= 300) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body["id"] ?? "";
@@ -63,28 +63,32 @@ const RUN = { pipeline_id: "waits", task_description: "Wait" };
 
 /** Creates one of everything that this user could continue or start again. */
 async function workOf(who: Account) {
-  const chat = await made(who, "/v1/chat/sessions", { agent_id: "scribe" });
-  await made(who, `/v1/chat/sessions/${chat}/message?stream=true`, { message: "Hello" });
+  const chat = await create(who, "/v1/chat/sessions", { agent_id: "scribe" });
+  await create(who, `/v1/chat/sessions/${chat}/message?stream=true`, { message: "Hello" });
   const { messages } = (await get<{ messages: { id: string }[] }>(who, `/v1/chat/sessions/${chat}`)).body;
-  const ended = await made(who, "/v1/runs", RUN);
-  await made(who, `/v1/runs/${ended}/cancel`, {});
-  const swarm = await made(who, "/v1/swarm/execute", {
+  const ended = await create(who, "/v1/runs", RUN);
+  await create(who, `/v1/runs/${ended}/cancel`, {});
+  const swarm = await create(who, "/v1/swarm/execute", {
     agent_id: "lead",
     tasks: [{ ...TASKS[0], agent_id: "reviewer" }],
   });
   const state = () => get<{ status: string }>(who, `/v1/swarm/${swarm}`).then(({ body }) => body.status);
   expect(await readUntil(state, (status) => status !== "running")).toBe("failed");
-  const project = await made(admin, "/v1/projects", { name: "pond" });
+  const project = await create(admin, "/v1/projects", { name: "pond" });
   return {
     chat,
     message: messages[0]!.id,
     ended,
     swarm,
     project,
-    waiting: await made(who, "/v1/runs", RUN),
-    interview: await made(who, "/v1/onboarding/sessions", {}),
-    task: await made(who, `/v1/projects/${project}/tasks`, { title: "Feed the ducks" }),
-    routine: await made(who, "/v1/pulse-routines/lead", { name: "Daily", instructions: "Look", schedule: "0 3 * * *" }),
+    waiting: await create(who, "/v1/runs", RUN),
+    interview: await create(who, "/v1/onboarding/sessions", {}),
+    task: await create(who, `/v1/projects/${project}/tasks`, { title: "Feed the ducks" }),
+    routine: await create(who, "/v1/pulse-routines/lead", {
+      name: "Daily",
+      instructions: "Look",
+      schedule: "0 3 * * *",
+    }),
   };
 }
 
@@ -94,7 +98,7 @@ test("begins nothing new by any way; the reason is said to the user, to the agen
   const files = join(server.data, "workspaces", chat);
   mkdirSync(files, { recursive: true });
   writeFileSync(join(files, "large.bin"), Buffer.alloc(2 * MIB));
-  await made(ann, `/v1/chat/sessions/${chat}/message?stream=true`, { message: "Look at it" });
+  await create(ann, `/v1/chat/sessions/${chat}/message?stream=true`, { message: "Look at it" });
   await readUntil(
     async () => (await get<Storage>(ann, "/v1/storage")).body.workspaces.bytes,
     (bytes) => bytes > MIB,
@@ -122,7 +126,7 @@ test("begins nothing new by any way; the reason is said to the user, to the agen
   expect(await post(ann, trigger)).toMatchObject({ status: 409, body: { code: "workspaces_full" } });
 
   // The run began earlier, so its step works; but the agent may not begin anything new.
-  await made(ann, `/v1/runs/${waiting}/approve`, { step_id: "ask", approved: true });
+  await create(ann, `/v1/runs/${waiting}/approve`, { step_id: "ask", approved: true });
   const calls = new Map<string, { ok: boolean; output: string }>();
   for await (const { event, data } of framesOf(server, `/v1/events/stream?run_id=${waiting}&after=0`, ann.token)) {
     const { tool, ok, output } = (data["data"] ?? data) as { tool: string; ok: boolean; output: string };

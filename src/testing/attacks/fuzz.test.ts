@@ -20,7 +20,7 @@ import {
   type Schema,
   STRINGS,
 } from "./fuzz-input.ts";
-import { createHeldRun, ended, type HeldRun, HOLD_STEP } from "./held-run.ts";
+import { createHeldRun, type HeldRun, HOLD_STEP, waitForRunEnd } from "./held-run.ts";
 
 // A generous limit for busy machines: these tests wait for events, not for fixed times.
 setDefaultTimeout(300_000);
@@ -150,7 +150,7 @@ async function furnish(): Promise<Known> {
     task_description: "t",
     project_name: "fuzzed",
   });
-  const done = await ended(server, admin.token, run["id"] as string);
+  const done = await waitForRunEnd(server, admin.token, run["id"] as string);
   expect(done["status"]).toBe("succeeded");
   const victim = await makeUser(server, admin, "victim@example.test");
   await admins("POST", "/v1/auth/oidc", {
@@ -326,7 +326,7 @@ function fault({ operation }: Described, { status, text, type, ms }: Answer): st
 }
 
 /** Deletions come last, because other operations need what they remove. */
-const described = (): Described[] =>
+const listOperations = (): Described[] =>
   Object.entries(document.paths)
     .flatMap(([path, item]) =>
       ["get", "post", "put", "patch", "delete"].flatMap((method) =>
@@ -342,7 +342,7 @@ describe("any input", () => {
     const credentials = await credentialsOf();
     const findings: string[] = [];
     let [requests, succeeded] = [0, 0];
-    for (const one of described())
+    for (const one of listOperations())
       for (const [who, credential] of Object.entries(credentials))
         for (let round = 0; round < ROUNDS[who as Credential]; round++) {
           const kind = (["valid", "nearly", "garbage"] as const)[round % 3]!;

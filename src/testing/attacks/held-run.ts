@@ -58,13 +58,13 @@ export async function createHeldRun(server: TestServer, as: string, id = "holder
     sessionId: (steps["items"] as { session_id: string }[])[0]!.session_id,
     async release() {
       writeFileSync(join(workspace, "go"), "");
-      await ended(server, as, runId);
+      await waitForRunEnd(server, as, runId);
     },
   };
 }
 
 /** Waits until a run has ended. @returns the run. */
-export async function ended(server: TestServer, as: string | undefined, runId: string) {
+export async function waitForRunEnd(server: TestServer, as: string | undefined, runId: string) {
   const token = as === undefined ? {} : { token: as };
   let run: Record<string, unknown> = {};
   await waitFor(async () => {

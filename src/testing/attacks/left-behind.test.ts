@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { lacks } from "../parts.ts";
 import { isRunning } from "../process-state.ts";
 import { startServer } from "../server.ts";
-import { ended } from "./held-run.ts";
+import { waitForRunEnd } from "./held-run.ts";
 import { waitFor } from "./waiting.ts";
 
 // A generous limit for busy machines: these tests wait for events, not for fixed times.
@@ -39,7 +39,7 @@ test
     expect(isRunning(pid)).toBe(true);
     if (how === "a cancelled run") {
       await server.request("POST", `/v1/runs/${run}/cancel`);
-      await ended(server, undefined, run);
+      await waitForRunEnd(server, undefined, run);
       await waitFor(() => !isRunning(pid), "the end of what it left");
     } else {
       expect(await server.stop()).toBe(0);

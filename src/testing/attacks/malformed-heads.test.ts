@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([guarded.remove(), local.remove()]));
 
 /** Sends the head and closes our side. @returns the whole answer. */
-async function sent(server: TestServer, head: string): Promise<string> {
+async function sendHead(server: TestServer, head: string): Promise<string> {
   const connection = await rawConnection(server);
   await connection.send(head);
   const text = await connection.until(/\r\n\r\n(?:$|\{.*\}$)/s);
@@ -58,7 +58,10 @@ describe("A41: a host", () => {
         ["GET", "1.0"],
         ["POST", "1.1"],
       ]) {
-        const text = await sent(server, `${method} /v1/status HTTP/${version}\r\n${line}\r\nContent-Length: 0\r\n\r\n`);
+        const text = await sendHead(
+          server,
+          `${method} /v1/status HTTP/${version}\r\n${line}\r\nContent-Length: 0\r\n\r\n`,
+        );
         expect([method, version, text.slice(0, 12)]).toEqual([method, version, "HTTP/1.1 400"]);
         assertOurs(text);
       }
@@ -67,7 +70,7 @@ describe("A41: a host", () => {
   test("that is one, by name, address, with and without a port, is answered, by HTTP/1.0 too", async () => {
     for (const host of ["localhost", "127.0.0.1", "LOCALHOST:8000", "[::1]", "[::1]:8000"])
       for (const version of ["1.0", "1.1"]) {
-        const text = await sent(local, `GET /healthz HTTP/${version}\r\nHost: ${host}\r\n\r\n`);
+        const text = await sendHead(local, `GET /healthz HTTP/${version}\r\nHost: ${host}\r\n\r\n`);
         expect([host, version, text.slice(0, 12)]).toEqual([host, version, "HTTP/1.1 200"]);
       }
   });
@@ -107,20 +110,20 @@ const fields: Record<string, RegExp> = {
 describe("A41: a head", () => {
   test.each(Object.entries(lines))("%j is refused", async (line, wanted) => {
     for (const server of [guarded, local]) {
-      const text = await sent(server, `${line}\r\nHost: ${new URL(server.url).host}\r\n\r\n`);
+      const text = await sendHead(server, `${line}\r\nHost: ${new URL(server.url).host}\r\n\r\n`);
       expect(text).toMatch(wanted);
       assertOurs(text);
     }
   });
 
   test.each(Object.entries(fields))("with %j is refused", async (field, wanted) => {
-    const text = await sent(guarded, `POST /v1/status HTTP/1.1\r\nHost: 127.0.0.1\r\n${field}\r\n\r\n`);
+    const text = await sendHead(guarded, `POST /v1/status HTTP/1.1\r\nHost: 127.0.0.1\r\n${field}\r\n\r\n`);
     expect(text).toMatch(wanted);
     assertOurs(text);
   });
 
   test("that is too large is refused, and the server continues", async () => {
-    const text = await sent(guarded, `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ${"a".repeat(100_000)}\r\n\r\n`);
+    const text = await sendHead(guarded, `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ${"a".repeat(100_000)}\r\n\r\n`);
     expect(text).toMatch(/^HTTP\/1.1 431/);
     assertOurs(text);
     expect((await guarded.request("GET", "/healthz")).status).toBe(200);
@@ -134,7 +137,7 @@ describe("A41: a head", () => {
     };
     for (let round = 0; round < 1_000; round++) {
       const noise = String.fromCharCode(...Array.from({ length: 1 + (byte() % 60) }, byte));
-      const text = await sent(
+      const text = await sendHead(
         guarded,
         round % 2 === 0
           ? `${noise}\r\n\r\n`

@@ -54,7 +54,7 @@ test("A31: no field of any operation lets long input stall the server", async ()
   const inputs = createInputs(dice, {}, resolve);
   let worst = { ms: 0, what: "" };
   let sent = 0;
-  const timed = async (what: string, method: string, path: string, body?: unknown) => {
+  const measure = async (what: string, method: string, path: string, body?: unknown) => {
     const before = mainThreadMs(server.pid);
     const leave = new AbortController();
     const answering = fetch(server.url + path, {
@@ -84,11 +84,11 @@ test("A31: no field of any operation lets long input stall the server", async ()
           .replace(/%.?$/, "");
         const address =
           where === "path" ? path.replace(`{${name}}`, text).replace(/\{\w+\}/g, "x") : `${plain}?${name}=${text}`;
-        await timed(`${verb} ${path} ${where} ${name}`, verb, address, body());
+        await measure(`${verb} ${path} ${where} ${name}`, verb, address, body());
       }
       for (const name of textFields(schema, resolve))
         for (const piece of [dice.pick(REPEATED), dice.pick(REPEATED)])
-          await timed(`${verb} ${path} body ${name}`, verb, plain, { ...body(), [name]: long(piece, LENGTH) });
+          await measure(`${verb} ${path} body ${name}`, verb, plain, { ...body(), [name]: long(piece, LENGTH) });
     }
   expect(sent).toBeGreaterThan(200);
   expectWork(worst.what, worst.ms, COST_MS);

@@ -172,7 +172,7 @@ beforeAll(async () => {
   await by(administrator, "DELETE", `/v1/projects/${projects.theirs.id}/members/${people.outsider.id}`);
   for (const who of members)
     await by(administrator, "DELETE", `/v1/projects/${projects.other.id}/members/${people[who].id}`);
-  operations = await listed();
+  operations = await listOperations();
 });
 afterAll(() => server.remove());
 
@@ -289,7 +289,7 @@ const kindOf = (path: string): Kind | undefined =>
   Object.entries(KINDS).find(([prefix]) => path.startsWith(prefix))?.[1];
 
 /** Every operation that users may request and that names something in a project. */
-async function listed(): Promise<Operation[]> {
+async function listOperations(): Promise<Operation[]> {
   interface Documented {
     paths: Record<string, object>;
   }
@@ -332,7 +332,7 @@ const objectFor = (all: string[][], method: string): string[] =>
 
 const absent = new Map<string, Asked>();
 /** The answer that this user gets for something missing. */
-async function unknown(who: Who, operation: Operation, ids: number, body: unknown): Promise<Asked> {
+async function askMissing(who: Who, operation: Operation, ids: number, body: unknown): Promise<Asked> {
   const key = `${who} ${operation.method} ${operation.path}`;
   const known = absent.get(key) ?? (await ask(who, operation, Array(ids).fill("made_up"), body));
   absent.set(key, known);
@@ -340,7 +340,7 @@ async function unknown(who: Who, operation: Operation, ids: number, body: unknow
 }
 
 /** `in`; `403` if the role is too low; `404` if the answer is the same as for something missing. */
-async function answered(who: Who, project: Project, operation: Operation): Promise<string> {
+async function classifyAnswer(who: Who, project: Project, operation: Operation): Promise<string> {
   const { method, path } = operation;
   const bodyOf = BY_BODY[path];
   const kind = kindOf(path);
@@ -349,7 +349,7 @@ async function answered(who: Who, project: Project, operation: Operation): Promi
   const ids = kind === undefined ? [] : objectFor(made[who][project][kind], method).filter((id) => id !== "scribe");
   const found = await ask(who, operation, ids, body(projects[project]));
   if (found.status === 403 && found.body["code"] === "project_role") return "403";
-  const nothing = await unknown(who, operation, ids.length, body(MADE_UP));
+  const nothing = await askMissing(who, operation, ids.length, body(MADE_UP));
   if (JSON.stringify(found) === JSON.stringify(nothing) && found.status >= 400) return "404";
   return found.status >= 500 && found.status !== 503 ? `${found.status} ${JSON.stringify(found.body)}` : "in";
 }
@@ -372,8 +372,8 @@ test("every operation answers each role as the matrix says, and the other projec
   for (const operation of sorted) {
     const cells: Record<string, string> = {};
     for (const who of WHO) {
-      cells[who] = await answered(who, "theirs", operation);
-      const other = await answered(who, "other", operation);
+      cells[who] = await classifyAnswer(who, "theirs", operation);
+      const other = await classifyAnswer(who, "other", operation);
       const wanted = who === "administrator" ? "in" : "404";
       if (other !== wanted) leaks.push(`${operation.method} ${operation.path} ${who}, the other project: ${other}`);
     }

@@ -58,7 +58,7 @@ afterAll(async () => {
 
 const never = new AbortController().signal;
 const guard = () => createAddressGuard([`${SHOWN}/32`], (host) => names.lookUp(host));
-async function fetched(host: string, path = "/"): Promise<string> {
+async function tryFetch(host: string, path = "/"): Promise<string> {
   reached.length = 0;
   const fetch = createGuardedFetch({ resolve: guard().resolve, userAgent: "test", timeoutMs: 10_000 });
   try {
@@ -72,20 +72,20 @@ async function fetched(host: string, path = "/"): Promise<string> {
 describe.skipIf(lacks("Linux", SHOWN !== INSIDE))("A23: a page", () => {
   test("comes from the address that was checked, though the name has turned by then", async () => {
     names.asked.length = 0;
-    expect(await fetched("turning.example.test")).toBe("what everybody may see");
+    expect(await tryFetch("turning.example.test")).toBe("what everybody may see");
     expect([names.asked, reached]).toEqual([["turning.example.test"], [SHOWN]]);
   });
 
   test("that redirects to its own name is checked again, and refused once that has turned", async () => {
     names.asked.length = 0;
-    expect(await fetched("turning.example.test", "/again")).toBe("address_refused");
+    expect(await tryFetch("turning.example.test", "/again")).toBe("address_refused");
     expect([names.asked.length, reached]).toEqual([2, [SHOWN]]);
   });
 
   test("of a name with one private address among others, or only private ones, is refused unasked", async () => {
     for (const name of ["both.example.test", "inside.example.test"])
-      expect(await fetched(name)).toBe("address_refused");
-    expect(await fetched("unknown.example.test")).toBe("host_unknown");
+      expect(await tryFetch(name)).toBe("address_refused");
+    expect(await tryFetch("unknown.example.test")).toBe("host_unknown");
     expect(reached).toEqual([]);
   });
 });

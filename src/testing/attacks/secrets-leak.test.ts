@@ -17,7 +17,7 @@ import { type Account, makeUser, PASSWORD, setupAdmin } from "../accounts.ts";
 import { dockerForTests, testImage } from "../docker-image.ts";
 import { expectLockedDown } from "../lock-down.ts";
 import { startServer, type TestServer } from "../server.ts";
-import { ended } from "./held-run.ts";
+import { waitForRunEnd } from "./held-run.ts";
 import { waitFor } from "./waiting.ts";
 
 // A generous limit for busy machines: these tests wait for events, not for fixed times.
@@ -124,7 +124,7 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
     });
     if (kind === "docker") await lookAtContainer();
     writeFileSync(join(server.data, "workspaces", run, "go"), "");
-    const done = await ended(server, user.token, run);
+    const done = await waitForRunEnd(server, user.token, run);
     expect([done["status"], done["error"]]).toEqual(["succeeded", null]);
   }, 300_000);
   afterAll(async () => {
@@ -174,7 +174,7 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
   }
 
   /** Which canaries the bytes contain, in plain text, base64 or hexadecimal. */
-  function found(bytes: Uint8Array | string): string[] {
+  function findCanaries(bytes: Uint8Array | string): string[] {
     const text = typeof bytes === "string" ? bytes : Buffer.from(bytes).toString("latin1");
     const forms = (value: string) => [
       value,
@@ -224,7 +224,7 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
         users: user.id,
       };
       // The search itself must work, or the results below mean nothing.
-      expect(found(Object.values(hidden).join(" "))).toEqual(Object.keys(hidden));
+      expect(findCanaries(Object.values(hidden).join(" "))).toEqual(Object.keys(hidden));
       let read = 0;
       for (const [path, item] of Object.entries(paths)) {
         if (!("get" in item) || path.endsWith("/env") || path.endsWith("/all")) continue;
@@ -241,18 +241,18 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
             redirect: "manual",
           });
           const text = [...answer.headers.entries()].flat().join("\n") + (await answer.text());
-          expect([path, found(text)]).toEqual([path, []]);
+          expect([path, findCanaries(text)]).toEqual([path, []]);
           if (answer.status === 200) read++;
         }
       }
       expect(read).toBeGreaterThan(100);
-      expect(found(answers.join("\n"))).toEqual([]);
+      expect(findCanaries(answers.join("\n"))).toEqual([]);
       const text = await (
         await fetch(`${server.url}/v1/steps/${run}/leak/output`, {
           headers: { Authorization: `Bearer ${user.token}`, Accept: "text/plain" },
         })
       ).text();
-      expect(found(text)).toEqual([]);
+      expect(findCanaries(text)).toEqual([]);
       // The value is masked, not missing: the test would prove nothing if the agent had said nothing.
       expect(JSON.stringify(await call("GET", `/v1/steps/${run}/leak/output`))).toContain("[secret:CANARY]");
     });
@@ -262,14 +262,14 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
         headers: { Authorization: `Bearer ${admin.token}` },
       });
       const text = await stream.text();
-      expect(found(text)).toEqual([]);
+      expect(findCanaries(text)).toEqual([]);
       const said = [...text.matchAll(/^data: (.*)$/gm)].map(
         ([, line]) => JSON.parse(line!) as { kind: string; data: { text?: string } },
       );
       const together = said
         .flatMap(({ kind, data }) => (kind === "agent_output" || kind === "agent_thinking" ? [data.text ?? ""] : []))
         .join("");
-      expect(found(together)).toEqual([]);
+      expect(findCanaries(together)).toEqual([]);
       expect(together.split("[secret:CANARY]").length).toBeGreaterThan(4);
       expect(said.map(({ kind }) => kind)).toContain("run_complete");
     });
@@ -277,13 +277,13 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
     test("in the log at its most talkative; the setup token is there once, by design, before it is used up", () => {
       const log = server.output().replace(hidden["setup token"]!, "");
       expect(log).toContain('"msg":"request"');
-      expect(found(log)).toEqual([]);
+      expect(findCanaries(log)).toEqual([]);
     });
 
     test("in any file of the data folder, the database with its journal among them, also after the end", async () => {
       const search = () =>
         files(server.data)
-          .map((path) => [path, found(readFileSync(path))])
+          .map((path) => [path, findCanaries(readFileSync(path))])
           .filter(([, names]) => names!.length > 0);
       expect(files(server.data).some((path) => path.endsWith("skep.db-wal") && statSync(path).size > 0)).toBe(true);
       expect(search()).toEqual([]);
@@ -297,15 +297,15 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
   if (kind === "docker")
     describe.skipIf(!docker)("in its container", () => {
       test("the engine knows none of them: what was granted goes to commands alone", () => {
-        expect(found(JSON.stringify(inspected))).toEqual([]);
+        expect(findCanaries(JSON.stringify(inspected))).toEqual([]);
         const names = inspected!.Config.Env.map((pair) => pair.split("=")[0]).sort();
         expect(names).toEqual(["HOME", "LANG", "LOGNAME", "PATH", "USER"]);
       });
 
       test("its file system holds none of them, and nothing in it has changed", () => {
         expect(exported.length).toBeGreaterThan(100_000);
-        expect(found(exported)).toEqual([]);
-        expect(found(logged)).toEqual([]);
+        expect(findCanaries(exported)).toEqual([]);
+        expect(findCanaries(logged)).toEqual([]);
         expect(changes.filter((path) => !["/sbin", "/sbin/docker-init"].includes(path))).toEqual([]);
       });
 

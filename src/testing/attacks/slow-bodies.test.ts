@@ -38,7 +38,7 @@ interface Unfinished {
 }
 
 /** Sends a request whose body is incomplete. */
-async function unfinished({ path, sent, announced, headers = {} }: Unfinished): Promise<RawConnection> {
+async function sendUnfinished({ path, sent, announced, headers = {} }: Unfinished): Promise<RawConnection> {
   const connection = await rawConnection(server);
   open.push(connection);
   const length = announced === undefined ? "Transfer-Encoding: chunked" : `Content-Length: ${announced}`;
@@ -54,14 +54,14 @@ async function unfinished({ path, sent, announced, headers = {} }: Unfinished): 
 
 /** Sends this many at once. `elsewhere` gives each a different address for the routes' own rate limits. */
 const many = (count: number, one: (index: number) => Unfinished) =>
-  Promise.all(Array.from({ length: count }, (_, index) => unfinished(one(index))));
+  Promise.all(Array.from({ length: count }, (_, index) => sendUnfinished(one(index))));
 
 /**
  * The statuses that they received before the server closed them, each once, sorted. If nobody read a body, the kernel
  * may also discard the answer; these are left out.
  */
 async function endings(connections: readonly RawConnection[]): Promise<number[]> {
-  const texts = await Promise.all(connections.map((connection) => connection.closed()));
+  const texts = await Promise.all(connections.map((connection) => connection.readUntilClose()));
   const statuses = texts.map((text) => Number(/HTTP\/1\.1 ([2-5]\d\d)/.exec(text)?.[1] ?? 0));
   return [...new Set(statuses)].filter((status) => status !== 0).sort();
 }
@@ -95,7 +95,7 @@ describe.skipIf(lacks("Linux", process.platform === "linux"))("A38: bodies that 
     expect(memoryMib() - before).toBeLessThan(320);
 
     const elsewhereMine = { Authorization: `Bearer ${admin.token}`, ...elsewhere() };
-    const drops = await unfinished({ path: "/v1/secrets", announced: 200_000, sent: 0, headers: elsewhereMine });
+    const drops = await sendUnfinished({ path: "/v1/secrets", announced: 200_000, sent: 0, headers: elsewhereMine });
     const beforeDrops = memoryMib();
     for (let sent = 0; sent < 2_000; sent++) await drops.send(" ");
     expect(memoryMib() - beforeDrops).toBeLessThan(32);
@@ -114,7 +114,7 @@ describe.skipIf(lacks("Linux", process.platform === "linux"))("A38: bodies that 
     open.push(connection);
     await connection.send(`GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: `);
     const drip = setInterval(() => void connection.send("a"), 1_000);
-    expect(await connection.closed()).toBe("");
+    expect(await connection.readUntilClose()).toBe("");
     clearInterval(drip);
   });
 

@@ -67,11 +67,11 @@ const ANSWERS: Record<string, { answer(id: unknown): Response; says: RegExp }> =
 };
 const notices = (method: string, params: object) =>
   `data: ${JSON.stringify({ jsonrpc: "2.0", method, params })}\n\n`.repeat(100_000);
-const done = (id: unknown) =>
+const createResult = (id: unknown) =>
   `data: ${JSON.stringify({ jsonrpc: "2.0", id, result: { resultType: "complete", content: [{ type: "text", text: "done" }] } })}\n\n`;
 /** An answer as an event stream, preceded by this text. */
 const events = (before: string, id: unknown) =>
-  new Response(`${before}\n\n${done(id)}`, { headers: { "Content-Type": "text/event-stream" } });
+  new Response(`${before}\n\n${createResult(id)}`, { headers: { "Content-Type": "text/event-stream" } });
 
 let rig: StallRig;
 let web: WebServer;

@@ -95,7 +95,7 @@ export async function stallRig({ inProject = false, env = {} }: RigOptions = {})
     run = (await must("POST", "/v1/runs", body))["id"] as string;
     const stream = await fetch(`${server.url}/v1/events/stream?run_id=${run}&after=0`);
     const events = await stream.text();
-    await watch.settled();
+    await watch.waitForAnswer();
     const stallMs = watch.longestMs();
     const [, second] = models.requests.slice(asked);
     const results = ((second?.body as { messages?: { role: string; content: unknown }[] })?.messages ?? []).filter(
@@ -122,7 +122,7 @@ export async function stallRig({ inProject = false, env = {} }: RigOptions = {})
       do {
         watch.longestMs();
         ({ status } = await request());
-        await watch.settled();
+        await watch.waitForAnswer();
         stallMs = watch.longestMs();
       } while (++tries < TRIES && isLong(stallMs));
       expect([name.slice(0, 200), status]).not.toContain(500);

@@ -245,7 +245,7 @@ const KEYWORDS: Record<string, { schema: Record<string, unknown>; value: unknown
       },
       $ref: "#/properties/v/$defs/a",
     },
-    value: nested(22),
+    value: nest(22),
   },
   "$ref to itself": { schema: { $ref: "#/properties/v" }, value: 1 },
   format: { schema: { items: { format: "email" } }, value: many(1_000, () => `${"a.".repeat(100)}@`) },
@@ -289,7 +289,7 @@ const KEYWORDS: Record<string, { schema: Record<string, unknown>; value: unknown
   type: { schema: { items: { type: ["null", "boolean", "object", "array", "string"] } }, value: many(40_000) },
 };
 
-function nested(depth: number): unknown {
+function nest(depth: number): unknown {
   let value: unknown = 1;
   for (let i = 0; i < depth; i++) value = [value, value].slice(0, i % 2 ? 2 : 1);
   return value;

@@ -34,7 +34,7 @@ test.skipIf(!isRoot && process.env["CI"] !== "true")(
           const { bavail, bsize } = statfsSync(place);
           writeFileSync(join(place, "filler"), Buffer.alloc(Math.max(0, bavail * bsize - leftKb * 1_024)));
           // If the data fits, the server runs until it is stopped.
-          const { code, stderr } = await tried(data);
+          const { code, stderr } = await tryStart(data);
           if (code === 0) continue;
           refusals.push(stderr);
           expect([leftKb, isNew, code, stderr]).toEqual([leftKb, isNew, 1, expect.stringMatching(/disk.* is full/)]);
@@ -49,7 +49,7 @@ test.skipIf(!isRoot && process.env["CI"] !== "true")(
 );
 
 /** Starts a server, and stops it once it listens. */
-async function tried(data: string): Promise<{ code: number; stderr: string }> {
+async function tryStart(data: string): Promise<{ code: number; stderr: string }> {
   const env = { PATH: process.env["PATH"] ?? "", HOME: folder.path, DATA: data, PORT: "0", SANDBOX: "process" };
   const child = Bun.spawn(skepCommand("serve"), {
     env: { ...env, LOG_LEVEL: "silent", XDG_STATE_HOME: "/dev/null" },

@@ -180,9 +180,9 @@ test.skipIf(!docker || !swapper)(
         }, "both sides of the swap");
         expect((await server.request("POST", "/v1/admin/backups")).status).toBeOneOf([200, 201, 202]);
         const folder = join(data, "backups");
-        const made = () => readdirSync(folder).filter((name) => /^skep-.*gz$/.test(name));
-        await waitFor(() => made().length > 0, "a backup");
-        for (const name of made()) {
+        const listBackups = () => readdirSync(folder).filter((name) => /^skep-.*gz$/.test(name));
+        await waitFor(() => listBackups().length > 0, "a backup");
+        for (const name of listBackups()) {
           expect(gunzipSync(readFileSync(join(folder, name))).includes(key)).toBe(false);
           rmSync(join(folder, name));
         }

@@ -49,7 +49,7 @@ function plain(repository: string, ...args: string[]): Buffer {
 
 let made = 0;
 /** Creates a worktree with a folder, a nested folder and a file, each beside a similar link that leads outside. */
-async function trapped() {
+async function createTraps() {
   const home = join(base, `project-${made++}`);
   const repository = join(home, "git");
   await git.init({ repository, workspace: join(home, "workspace"), branch: "main" });
@@ -101,7 +101,7 @@ function filesHolding(folder: string, text: string): string[] {
 
 describe("while names are swapped", () => {
   test("no commit holds what is outside", async () => {
-    const { run, pairs } = await trapped();
+    const { run, pairs } = await createTraps();
     let commits = 0;
     await race(pairs, async (round) => {
       writeFileSync(join(run.path, "round"), String(round));
@@ -116,7 +116,7 @@ describe("while names are swapped", () => {
   });
 
   test("no file tool reads, writes or lists what is outside", async () => {
-    const { run, pairs } = await trapped();
+    const { run, pairs } = await createTraps();
     const files = createWorkspaceFiles(run.path);
     const answers = new Set<string>();
     await race(pairs, async () => {
@@ -134,7 +134,7 @@ describe("while names are swapped", () => {
   });
 
   test("no search by a process of this machine reads what is outside", async () => {
-    const { run, pairs } = await trapped();
+    const { run, pairs } = await createTraps();
     const spec = { executionId: "exec_1", sessionId: "sess_1", agentId: "a", home: run.path, network: "none" as const };
     const driver = createProcessSandboxes({ allowHostShell: false });
     const sandbox = await driver.start({ ...spec, memoryMb: 64, cpus: 1, env: {} }, new AbortController().signal);
@@ -150,7 +150,7 @@ describe("while names are swapped", () => {
   });
 
   test("no graph holds what is outside, nor does an answer", async () => {
-    const { home, run, pairs } = await trapped();
+    const { home, run, pairs } = await createTraps();
     const gitDir = join(run.repository, "worktrees/run_1");
     const session = createGraphSession({ root: run.path, gitDir, store: join(home, "graph") });
     const answers: string[] = [];
@@ -171,7 +171,7 @@ describe("while names are swapped", () => {
   test("removing a working copy removes nothing outside", async () => {
     const end = performance.now() + RACE_MS;
     do {
-      const { run, pairs } = await trapped();
+      const { run, pairs } = await createTraps();
       const swapper = startSwapper(pairs);
       await git.removeWorktree(run).catch(() => {});
       await swapper.stop();
@@ -183,7 +183,7 @@ describe("while names are swapped", () => {
 
 describe("what is no regular file", () => {
   test("is left out of a commit and named, and holds nothing up", async () => {
-    const { run } = await trapped();
+    const { run } = await createTraps();
     const at = (name: string) => join(run.path, name);
     Bun.spawnSync(["mkfifo", at("pipe"), at("d/pipe"), at("up/.gitignore")]);
     symlinkSync("/dev/zero", at(".gitignore"));
@@ -200,7 +200,7 @@ describe("what is no regular file", () => {
   });
 
   test("costs an index nothing: neither a pipe nor an endless device is read, wherever git or a language looks", async () => {
-    const { home, run } = await trapped();
+    const { home, run } = await createTraps();
     const at = (name: string) => join(run.path, name);
     for (const name of ["d/.gitignore", "tsconfig.json", "d/pyproject.toml", "pipe.py", "d/go.mod"])
       Bun.spawnSync(["mkfifo", at(name)]);
@@ -224,7 +224,7 @@ describe("what is no regular file", () => {
 
 describe("a folder that became a link", () => {
   test("gives the graph nothing of what it leads to, nor do files beside the sources", async () => {
-    const { home, run } = await trapped();
+    const { home, run } = await createTraps();
     await git.commitAll(run, { message: "m", author });
     rmSync(join(run.path, "d"), { recursive: true });
     symlinkSync(outside, join(run.path, "d"));

@@ -43,7 +43,7 @@ describe.skipIf(!docker || lacks("docker command", Bun.which("docker") !== null)
     }
     const inside = (...args: string[]) => engine(["exec", name, "/skep", ...args, "--data", "/data"]);
     /** Waits until the server says where it listens, or has ended. */
-    async function started(): Promise<string> {
+    async function waitForStart(): Promise<string> {
       const follow = Bun.spawn(["docker", "logs", "--follow", name], {
         stdin: "ignore",
         stdout: "pipe",
@@ -85,7 +85,7 @@ describe.skipIf(!docker || lacks("docker command", Bun.which("docker") !== null)
         "process",
       ]);
       expect(made.stderr).toBe("");
-      expect(await started()).toContain("Listening on http://127.0.0.1:8000");
+      expect(await waitForStart()).toContain("Listening on http://127.0.0.1:8000");
       const health = await inside("health");
       expect(health.stderr).toBe("");
       expect(health.stdout).toMatch(/^http:\/\/127\.0\.0\.1:8000 ok /);

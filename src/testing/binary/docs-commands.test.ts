@@ -143,7 +143,7 @@ for (const args of [
 /**
  * The page's command with this machine's places. Runs are created but not followed, because some would ask a person.
  */
-const placed = (said: string, server: TestServer): string =>
+const localize = (said: string, server: TestServer): string =>
   said
     .replace("https://example.org/web.git", repository)
     .replace("/var/lib/skep-again", join(work, "again"))
@@ -232,7 +232,7 @@ async function withProject(server: TestServer): Promise<void> {
  * deletion.
  * @param changes the runs that have changed a file, by what the page does with them.
  */
-async function readied(said: string, server: TestServer, changes: Promise<Map<string, string>>): Promise<string> {
+async function prepare(said: string, server: TestServer, changes: Promise<Map<string, string>>): Promise<string> {
   if (/^projects delete/.test(said)) {
     const { items } = (await server.request<{ items: { id: string }[] }>("GET", "/v1/runs")).body;
     for (const { id } of items) {
@@ -253,7 +253,7 @@ async function readied(said: string, server: TestServer, changes: Promise<Map<st
     if (/^swarm retry/.test(said)) await server.request("POST", `/v1/swarm/${id}/cancel`);
     return said.replace(/swm_\S+/, id);
   }
-  if (/^approve run_/.test(said)) return said.replace(/run_\S+/, await begun(server, { pipeline_id: "asked" }));
+  if (/^approve run_/.test(said)) return said.replace(/run_\S+/, await startRun(server, { pipeline_id: "asked" }));
   const id = OF_CHANGES.test(said) && (await changes).get(useOf(said));
   if (!id) return said;
   const { items } = (await server.request<{ items: { path: string }[] }>("GET", `/v1/runs/${id}/diff`)).body;
@@ -276,19 +276,19 @@ const useOf = (said: string): string => (said.startsWith("merge") ? said : "show
 async function changeFiles(server: TestServer, uses: Iterable<string>): Promise<Map<string, string>> {
   const project_name = newId("project");
   expect((await server.request("POST", "/v1/projects", { body: { name: project_name, repository } })).status).toBe(201);
-  const runs = Array.from(uses, async (use) => [use, await finished(server, { project_name })] as const);
+  const runs = Array.from(uses, async (use) => [use, await runHello(server, { project_name })] as const);
   return new Map(await Promise.all(runs));
 }
 
 /** Starts a run. @returns its id. */
-async function begun(server: TestServer, what: { pipeline_id: string; project_name?: string }): Promise<string> {
+async function startRun(server: TestServer, what: { pipeline_id: string; project_name?: string }): Promise<string> {
   const body = { ...what, task_description: "Work" };
   return (await server.request<{ id: string }>("POST", "/v1/runs", { body })).body.id;
 }
 
 /** Runs `hello` to its end. @returns the run's id. */
-async function finished(server: TestServer, place: { project_name?: string } = {}): Promise<string> {
-  const id = await begun(server, { pipeline_id: "hello", ...place });
+async function runHello(server: TestServer, place: { project_name?: string } = {}): Promise<string> {
+  const id = await startRun(server, { pipeline_id: "hello", ...place });
   await server.request("GET", `/v1/events/stream?run_id=${id}`);
   return id;
 }
@@ -324,7 +324,7 @@ async function requestOf(path: string, said: string, server: TestServer): Promis
     .replace(/https?:\/\/(skep\.example\.org|127\.0\.0\.1:8000)|\$URL/, server.url)
     .replace(' -H "Authorization: Bearer $TOKEN"', "")
     .replace("curl ", "curl -sS --fail-with-body --max-time 240 ");
-  if (request.includes("$ID")) request = request.replace("$ID", await indexed(server));
+  if (request.includes("$ID")) request = request.replace("$ID", await createIndexedProject(server));
   if (request.includes("<att>")) {
     const form = new FormData();
     form.append("file", new File(["Notes"], "notes.txt"));
@@ -340,14 +340,14 @@ async function requestOf(path: string, said: string, server: TestServer): Promis
     const [at, body] = makes[kind as keyof typeof makes];
     request = request.replace("<id>", (await call(at, body))["id"]!);
   }
-  if (request.includes("run_…")) request = request.replace("run_…", await finished(server));
+  if (request.includes("run_…")) request = request.replace("run_…", await runHello(server));
   // A stream of everything never ends, so it is left once it answers.
   if (/stream\?kinds=/.test(request)) request = `${request.replace("--max-time 240", "--max-time 1")} || test $? = 28`;
-  return path === "docs/tasks.md" ? request.replace("<id>", await indexed(server)) : request;
+  return path === "docs/tasks.md" ? request.replace("<id>", await createIndexedProject(server)) : request;
 }
 
 /** Creates a project with an indexed code graph. @returns its id. */
-async function indexed(server: TestServer): Promise<string> {
+async function createIndexedProject(server: TestServer): Promise<string> {
   const body = { name: newId("project"), repository };
   const { id } = (await server.request<{ id: string }>("POST", "/v1/projects", { body })).body;
   const frames = framesOf<{ project_id?: string }>(server, "/v1/events/stream?kinds=index_complete&after=0");
@@ -388,7 +388,7 @@ describe("commands of the pages", () => {
         for (const call of here) {
           const command = call.said.startsWith("curl ")
             ? await requestOf(path, call.said, server)
-            : `skep ${await readied(placed(call.said, server), server, changes)}`;
+            : `skep ${await prepare(localize(call.said, server), server, changes)}`;
           const child = Bun.spawn(["bash", "-c", command], {
             cwd: call.said.startsWith("graph") ? repository : work,
             env: { HOME: folder.path, PATH: `${bin}:${process.env["PATH"]}`, ...env },

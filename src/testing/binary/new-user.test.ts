@@ -40,9 +40,9 @@ async function firstMinute(env: Record<string, string>): Promise<{ server: strin
     expect({ code, screen: run.text() }).toEqual({ code: 0, screen: expect.stringContaining("3 of 3 steps") });
     const [id] = /run_[0-9a-z]{26}/.exec(run.text()) ?? [];
     expect(readFileSync(join(first, "data/workspaces", id!, "HELLO.md"), "utf8")).toContain("Hello");
-    const asked = (...args: string[]) => skep(args, { cwd: second, env: { HOME: home } });
-    expect((await asked("runs")).stdout).toMatch(new RegExp(`^${id} +succeeded `, "m"));
-    expect((await asked("health")).code).toBe(0);
+    const runSkep = (...args: string[]) => skep(args, { cwd: second, env: { HOME: home } });
+    expect((await runSkep("runs")).stdout).toMatch(new RegExp(`^${id} +succeeded `, "m"));
+    expect((await runSkep("health")).code).toBe(0);
     expect(readdirSync(second).filter((name) => name !== ".bun")).toEqual([]);
     return { server: server.text(), run: run.text() };
   } finally {

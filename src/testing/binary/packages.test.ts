@@ -51,17 +51,17 @@ describe.skipIf(!docker || lacks(missing.join(", "), missing.length === 0))("a r
 
   beforeAll(async () => {
     const [first, second] = [join(trees, "tree-1"), join(trees, "another/tree-2")];
-    const cloned = async (from: string, to: string) => {
+    const cloneTree = async (from: string, to: string) => {
       await must(["git", "clone", "--quiet", from, to]);
       await must(["cp", "-al", join(ROOT, "node_modules"), join(to, "node_modules")]);
     };
-    await cloned(ROOT, first!);
+    await cloneTree(ROOT, first!);
     const git = ["git", "-C", first!, "-c", "user.name=t", "-c", "user.email=t@example.org"];
     await must([process.execPath, "scripts/release.ts", "keygen", at("key.pem")], { cwd: first! });
     const log = join(first!, "CHANGELOG.md");
     writeFileSync(log, readFileSync(log, "utf8").replace("## [Unreleased]", `## [Unreleased]\n\n## [${version}]`));
     await must([...git, "commit", "--quiet", "--all", "--message", `release ${version}`]);
-    await cloned(first!, second!);
+    await cloneTree(first!, second!);
     for (const [i, tree] of [first!, second!].entries()) {
       const files = ["--key", at("key.pem"), "--out", outs[i]!];
       const flags = [...files, "--url", URL, "--targets", "linux-x64", "--no-image", "--fast"];

@@ -73,7 +73,7 @@ for (const [name, present, start] of proxies)
       const piece = `10000\r\n${"x".repeat(65_536)}\r\n`;
       for (let sent = 0; sent < 64; sent++) await connection.send(piece);
       await connection.send("0\r\n\r\n");
-      const text = await connection.closed();
+      const text = await connection.readUntilClose();
       expect(text).toContain('"code":"too_large"');
       expect(text).toStartWith("HTTP/1.1 413");
     });

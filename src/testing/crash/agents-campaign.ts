@@ -126,7 +126,7 @@ async function point(
   let count = 0;
   let atWork = 0;
   let quiet: Timer | undefined;
-  const arrived = () => {
+  const onEvent = () => {
     clearTimeout(quiet);
     quiet = setTimeout(reached.resolve, QUIET_MS);
     if (++count >= kill.events) reached.resolve();
@@ -136,10 +136,10 @@ async function point(
   const reader = readEvents(server.url, latest, ({ kind }) => {
     if (/^(turn_started|session_started|tool_call_start)$/.test(kind)) atWork++;
     if (/^(turn_ended|session_ended|tool_call_end)$/.test(kind)) atWork--;
-    arrived();
+    onEvent();
   });
   const all = work(server, asked, word, routine);
-  arrived();
+  onEvent();
   await reached.promise;
   clearTimeout(quiet);
   await Bun.sleep(kill.laterMs);

@@ -50,7 +50,7 @@ export async function crashCampaign(options: CampaignOptions): Promise<CampaignR
   const { run, points, lanes, seed, env = {}, laterMs = 40, onPoint = () => {} } = options;
   const open = await Promise.all(Array.from({ length: lanes }, () => openLane(run, env)));
   try {
-    const calm = await Promise.all(open.map((lane) => lane.undisturbed()));
+    const calm = await Promise.all(open.map((lane) => lane.runUndisturbed()));
     const expected = outcomeOf(calm[0]!);
     const events = calm[0]!.log.filter(({ run_id }) => run_id !== undefined).length;
     const random = createRandom(seed);

@@ -138,7 +138,7 @@ export async function faultCampaign({ room, seed, points, onPoint = () => {} }: 
   try {
     const lane = await openLane(run, env, { data, ...(prepare ? { prepare } : {}) });
     try {
-      const calm = await lane.undisturbed();
+      const calm = await lane.runUndisturbed();
       const expected = outcomeOf(calm);
       const events = calm.log.filter(({ run_id }) => run_id !== undefined).length;
       const random = createRandom(seed);

@@ -38,7 +38,7 @@ function folder(): string {
   return path;
 }
 
-async function served(data: string, env: Record<string, string> = {}): Promise<TestServer> {
+async function serve(data: string, env: Record<string, string> = {}): Promise<TestServer> {
   const server = await startServer({ data, env: { ALLOW_HOST_SHELL: "true", ...env } });
   clean.push(() => server.stop("SIGKILL"));
   return server;
@@ -63,7 +63,7 @@ const isEnd = ({ kind }: SkepEvent) => kind === "run_complete" || kind === "run_
 describe("a data folder", () => {
   test("that a server works on is refused to a second one, in one line with the remedy", async () => {
     const data = folder();
-    const server = await served(data);
+    const server = await serve(data);
     const second = await skep(["serve"], { env: { DATA: data, PORT: "0", SANDBOX: "process" } });
     expect(second.code).not.toBe(0);
     expect(second.stderr.trim().split("\n")).toEqual([
@@ -74,7 +74,7 @@ describe("a data folder", () => {
 
   test("of a newer version is refused, in one line with the remedy, and stays as it is", async () => {
     const data = folder();
-    await (await served(data)).stop();
+    await (await serve(data)).stop();
     const db = new Database(join(data, "skep.db"));
     db.exec("INSERT INTO migrations (name, applied_at) VALUES ('9999-from-the-future', '2030-01-01T00:00:00.000Z')");
     db.close();
@@ -100,7 +100,7 @@ describe("a full disk", () => {
       const data = join(room, "data");
       mkdirSync(data);
       const script = layOut(data, sixSteps({ commandMs: 100, replyMs: 50, held: true }));
-      const server = await served(data, { DEMO_SCRIPT: script });
+      const server = await serve(data, { DEMO_SCRIPT: script });
       const secret = (name: string, size = 20_000) => ({ name, value: "x".repeat(size), description: "" });
       const write = (name: string) => server.request("POST", "/v1/secrets", { body: secret(name) });
       expect((await write("BEFORE")).status).toBe(201);
@@ -130,7 +130,7 @@ describe("a full disk", () => {
       expect((await ended).kind).toBe("run_complete");
       expect((await write("AFTER")).status).toBe(201);
       await server.stop("SIGKILL");
-      const next = await served(data, { DEMO_SCRIPT: script });
+      const next = await serve(data, { DEMO_SCRIPT: script });
       const names = (await next.request<{ items: { name: string }[] }>("GET", "/v1/secrets?limit=200")).body.items.map(
         ({ name }) => name,
       );
@@ -163,7 +163,7 @@ describe.skipIf(!docker)("the Docker engine", () => {
     const way = await dockerCut(join(data, "skep.docker.sock"));
     clean.push(way.cut);
     const image = { AGENT_IMAGE: await testImage(docker!), IMAGE_PULL: "false" };
-    const server = await served(data, { SANDBOX: "docker", DOCKER_HOST: way.address, DEMO_SCRIPT: script, ...image });
+    const server = await serve(data, { SANDBOX: "docker", DOCKER_HOST: way.address, DEMO_SCRIPT: script, ...image });
     const ended = eventOf(server, isEnd);
     const run = await start(server, "two");
     await eventOf(server, ({ kind }) => kind === "tool_call_start");
@@ -192,7 +192,7 @@ describe.skipIf(!docker)("the Docker engine", () => {
     await server.stop();
     // If agents have worked in containers before, a server that finds no engine at its start keeps using containers.
     await way.cut();
-    const next = await served(data, { SANDBOX: "auto", DOCKER_HOST: way.address, DEMO_SCRIPT: script, ...image });
+    const next = await serve(data, { SANDBOX: "auto", DOCKER_HOST: way.address, DEMO_SCRIPT: script, ...image });
     const { sandbox } = (await next.request<Status>("GET", "/v1/status")).body;
     expect(sandbox).toMatchObject({ kind: "docker", reason: expect.stringContaining("waits for it") });
     await way.mend();
@@ -204,7 +204,7 @@ describe.skipIf(!docker)("the Docker engine", () => {
     const data = folder();
     const script = layOut(data, twoSteps({ commandMs: 20, replyMs: 20, held: true }));
     const env = { SANDBOX: "docker", AGENT_IMAGE: await testImage(docker!), IMAGE_PULL: "false", DEMO_SCRIPT: script };
-    const server = await served(data, env);
+    const server = await serve(data, env);
     const ended = eventOf(server, isEnd);
     const run = await start(server, "two");
     const journal = join(data, "workspaces", run.id, "journal");
@@ -232,7 +232,7 @@ describe.skipIf(!docker)("the Docker engine", () => {
     const script = layOut(data, twoSteps({ commandMs: 10, replyMs: 10 }));
     writeFileSync(script, JSON.stringify({ version: 1, chats: { noter: turns } }));
     const env = { SANDBOX: "docker", AGENT_IMAGE: await testImage(docker!), IMAGE_PULL: "false", DEMO_SCRIPT: script };
-    const server = await served(data, env);
+    const server = await serve(data, env);
     const say = (to: TestServer, message: string) =>
       to.request<string>("POST", `/v1/chat/sessions/${chat}/message?stream=true`, { body: { message } });
     const body = { agent_id: "noter", model: "demo/scripted" };
@@ -244,7 +244,7 @@ describe.skipIf(!docker)("the Docker engine", () => {
     ).body;
     expect(items.map(({ id, container_id }) => [id, container_id])).toEqual([[chat, idle!.id]]);
     await server.stop("SIGKILL");
-    const after = await served(data, env);
+    const after = await serve(data, env);
     await untilNone(`skep.session=${chat}`);
     expect(String((await say(after, "Read it.")).body)).toContain("kept-by-the-first");
     await after.stop();
@@ -255,7 +255,7 @@ describe.skipIf(!docker)("the Docker engine", () => {
     const data = folder();
     const script = layOut(data, twoSteps({ commandMs: 10, replyMs: 10 }));
     const env = { SANDBOX: "docker", AGENT_IMAGE: "skep/not-here:1", IMAGE_PULL: "false", DEMO_SCRIPT: script };
-    const server = await served(data, env);
+    const server = await serve(data, env);
     const run = await start(server, "two");
     await eventOf(server, isEnd);
     const { status, error } = await runOf(server, run);

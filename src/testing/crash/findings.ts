@@ -6,9 +6,9 @@ import type { Disturbed } from "./lane.ts";
 /** What must be the same however often the server died: the states and outputs of the run and its steps. */
 export function outcomeOf({ run, steps }: Pick<Disturbed, "run" | "steps">): string {
   const task = (text: string) => text.replaceAll(run.task_description, "TASK");
-  const shown = ({ step_id, attempt, status, inputs, outputs, error }: Step) =>
+  const toText = ({ step_id, attempt, status, inputs, outputs, error }: Step) =>
     task(JSON.stringify([step_id, attempt, status, inputs, outputs, error]));
-  const rows = steps.map(shown).sort();
+  const rows = steps.map(toText).sort();
   return [task(JSON.stringify([run.status, run.outputs, run.error])), ...rows].join("\n");
 }
 

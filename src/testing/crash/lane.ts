@@ -49,7 +49,7 @@ export interface Disturbed {
 export interface Lane {
   readonly data: string;
   /** Does the run without a disturbance. */
-  undisturbed(): Promise<Disturbed>;
+  runUndisturbed(): Promise<Disturbed>;
   disturb(point: CrashPoint): Promise<Disturbed>;
   remove(): Promise<void>;
 }
@@ -220,7 +220,7 @@ export async function openLane(
 
   return {
     data,
-    undisturbed: () => point(null),
+    runUndisturbed: () => point(null),
     disturb: point,
     async remove() {
       await server.remove();

@@ -80,7 +80,7 @@ export type Lives = Awaited<ReturnType<typeof openLives>>;
 export async function openLives(pipelines: Record<string, string>) {
   const clock = createHandClock();
   const data = mkdtempSync(join(tmpdir(), "skep-lives-"));
-  const files = { "worker/AGENT.md": "You work.", ...named(pipelines) };
+  const files = { "worker/AGENT.md": "You work.", ...toFiles(pipelines) };
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(data, "agents", path)), { recursive: true });
     writeFileSync(join(data, "agents", path), text);
@@ -88,10 +88,10 @@ export async function openLives(pipelines: Record<string, string>) {
   const config = readConfig({ DATA: data, SANDBOX: "process", LOG_LEVEL: "silent", MAX_EXECUTIONS: "50" });
   const store = openStore({ path: ":memory:", clock, checkEvents: true });
   const eventLog = createEventLog(store);
-  let life = await born();
+  let life = await startLife();
   life.services.settings.update({ limits: { executions_per_agent: 50 } }, LOCAL_ADMIN);
 
-  async function born() {
+  async function startLife() {
     let dead = false;
     const asked = new Map<string, (answer: ModelReply) => void>();
     const models: ModelPort = {
@@ -161,7 +161,7 @@ export async function openLives(pipelines: Record<string, string>) {
     /** Ends the process without warning and starts another. */
     async crash() {
       life.die();
-      life = await born();
+      life = await startLife();
       await life.start();
     },
     /** Does what the engine's timer does each second. */
@@ -201,7 +201,7 @@ export async function openLives(pipelines: Record<string, string>) {
   };
 }
 
-const named = (pipelines: Record<string, string>): Record<string, string> =>
+const toFiles = (pipelines: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(pipelines).map(([id, text]) => [`_pipelines/${id}.yml`, text]));
 
 /** A store that refuses to write once its process is dead. */

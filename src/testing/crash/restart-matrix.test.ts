@@ -367,8 +367,8 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
     for (const id of left.gates)
       await server.request("POST", `/v1/runs/${id}/approve`, { body: { step_id: "ask", approved: true } });
     const statusOf = async (path: string) => (await server.request("GET", path)).body["status"];
-    const ended = async () => Promise.all([...left.runs, ...left.gates].map((id) => statusOf(`/v1/runs/${id}`)));
-    expect(await readUntil(ended, (now) => now.every((one) => one === "succeeded"))).toEqual(
+    const readStatuses = async () => Promise.all([...left.runs, ...left.gates].map((id) => statusOf(`/v1/runs/${id}`)));
+    expect(await readUntil(readStatuses, (now) => now.every((one) => one === "succeeded"))).toEqual(
       [...left.runs, ...left.gates].map(() => "succeeded"),
     );
     expect(

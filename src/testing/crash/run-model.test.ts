@@ -57,7 +57,7 @@ const tick = command("tick", ({ runs }, lives) => {
   for (const run of runs.values()) run.tick(lives.clock.now());
 });
 
-const ended = (success: boolean) => (run: ExpectedRun, id: string, lives: Lives) => {
+const endStep = (success: boolean) => (run: ExpectedRun, id: string, lives: Lives) => {
   const step = run.working;
   if (!step) return;
   const session = lives.sessions.live(["pipeline"]).find(({ run_id }) => run_id === id)!;
@@ -65,20 +65,20 @@ const ended = (success: boolean) => (run: ExpectedRun, id: string, lives: Lives)
   if (success) run.succeed(step, lives.clock.now());
   else run.fail(step);
 };
-const answered = (approved: boolean) => (run: ExpectedRun, id: string, lives: Lives) => {
+const answerGate = (approved: boolean) => (run: ExpectedRun, id: string, lives: Lives) => {
   const approve = () => lives.runs.approve(id, { step_id: "ok", approved }, LOCAL_ADMIN);
   if (run.steps.ok !== "waiting") return void expect(approve).toThrow();
   approve();
   if (approved) run.succeed("ok", lives.clock.now());
   else run.fail("ok");
 };
-const cancelled = (run: ExpectedRun, id: string, lives: Lives) => {
+const cancelRun = (run: ExpectedRun, id: string, lives: Lives) => {
   const cancel = () => lives.runs.cancel(id, LOCAL_ADMIN);
   if (run.ended) return void expect(cancel).toThrow("already");
   cancel();
   run.cancel();
 };
-const restarted = (run: ExpectedRun, id: string, lives: Lives) => {
+const restartRun = (run: ExpectedRun, id: string, lives: Lives) => {
   const restart = () => lives.runs.restart(id, {}, LOCAL_ADMIN);
   if (run.status === "succeeded") return void expect(restart).toThrow("Name the step");
   if (!run.ended) return void expect(restart).toThrow("only one that has ended");
@@ -96,13 +96,13 @@ const commands = fc.commands(
     fc
       .integer({ min: -1_800_000, max: 1_800_000 })
       .map((ms) => command(`clock(${ms})`, (_, { clock }) => clock.move(ms))),
-    index.map((at) => toRun("agent succeeds", at, ended(true))),
-    index.map((at) => toRun("agent succeeds", at, ended(true))),
-    index.map((at) => toRun("agent fails", at, ended(false))),
-    index.map((at) => toRun("approved", at, answered(true))),
-    index.map((at) => toRun("rejected", at, answered(false))),
-    index.map((at) => toRun("cancel", at, cancelled)),
-    index.map((at) => toRun("restart", at, restarted)),
+    index.map((at) => toRun("agent succeeds", at, endStep(true))),
+    index.map((at) => toRun("agent succeeds", at, endStep(true))),
+    index.map((at) => toRun("agent fails", at, endStep(false))),
+    index.map((at) => toRun("approved", at, answerGate(true))),
+    index.map((at) => toRun("rejected", at, answerGate(false))),
+    index.map((at) => toRun("cancel", at, cancelRun)),
+    index.map((at) => toRun("restart", at, restartRun)),
   ],
   { maxCommands: 40, size: "max" },
 );

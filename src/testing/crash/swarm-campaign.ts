@@ -91,7 +91,7 @@ export async function swarmCampaign(options: {
       const point = { events: random.upTo(EVENTS - 1), laterMs: random.upTo(LATER_MS) };
       const { id, seen } = await killedAt(server, last, point);
       server = await start();
-      const { events, swarm, tasks } = await ended(server, id, last);
+      const { events, swarm, tasks } = await waitForEnd(server, id, last);
       last = events.at(-1)!.id;
       const count = (kind: string) => seen.filter((event) => event.kind === kind && event.swarm_id === id).length;
       const done = count("swarm_task_complete");
@@ -123,7 +123,7 @@ async function killedAt(server: TestServer, after: number, { events, laterMs }: 
   return { id, seen: reader.events };
 }
 
-async function ended(server: TestServer, id: string, after: number) {
+async function waitForEnd(server: TestServer, id: string, after: number) {
   const over = Promise.withResolvers<void>();
   const reader = readEvents(server.url, after, ({ kind, swarm_id }) => {
     if (kind === "swarm_complete" && swarm_id === id) over.resolve();

@@ -10,7 +10,7 @@ import type { Project } from "../../feature/projects/model.ts";
 import type { Merge } from "../../feature/reviews/merge-model.ts";
 import type { Run } from "../../feature/runs/model.ts";
 import type { Task } from "../../feature/tasks/model.ts";
-import { type CodeHostFake, signed, startCodeHost } from "../code-host.ts";
+import { type CodeHostFake, signWebhook, startCodeHost } from "../code-host.ts";
 import { framesOf, framesUntil } from "../event-reader.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { createRandom } from "./random.ts";
@@ -50,7 +50,7 @@ export async function workCampaign(options: { points: number; seed: number }): P
     const project = (await server.request<Project>("POST", "/v1/projects", { body })).body;
     await until(server, "kinds=workspace_changed", () => true);
     for (let n = 0; n < options.points; n++) {
-      const work = { n, project, ...(await prepared(server, n)), strategy: STRATEGIES[n % STRATEGIES.length]! };
+      const work = { n, project, ...(await prepareWork(server, n)), strategy: STRATEGIES[n % STRATEGIES.length]! };
       const laterMs = random.upTo(LATER_MS);
       const answered: string[] = [];
       const asked = Promise.allSettled(
@@ -79,7 +79,7 @@ const until = (server: TestServer, query: string, fits: (data: Record<string, un
 /**
  * Prepares a run that changed two files, one line of them in two successive commits, and a task that can be claimed.
  */
-async function prepared(server: TestServer, n: number): Promise<Pick<Work, "run" | "task">> {
+async function prepareWork(server: TestServer, n: number): Promise<Pick<Work, "run" | "task">> {
   const id = `change-${n}`;
   const steps = [
     { id: "one", run: `echo one > file-${n}.txt` },
@@ -116,7 +116,7 @@ const mergeOf = (server: TestServer, { run, strategy }: Work) =>
 function webhookOf(server: TestServer, host: CodeHostFake, { n }: Work) {
   const repository = { full_name: host.repository };
   const body = JSON.stringify({ ref: "refs/heads/main", before: "", after: `after-${n}`, repository });
-  const headers = signed("github", "push", body, `delivery-${n}`);
+  const headers = signWebhook("github", "push", body, `delivery-${n}`);
   return server.request<WebhookAnswer>("POST", "/v1/codehost/webhooks", { body, headers });
 }
 

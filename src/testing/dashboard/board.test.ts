@@ -22,11 +22,11 @@ describe.skipIf(!hasBrowser())("a board", () => {
 
   test("a card is dragged to another column and by its menu to a third; a full column refuses, and is overruled", async () => {
     const { server, browser } = dashboard();
-    const { page, close, open, settled, faults } = await visit(browser, server.url);
+    const { page, close, open, waitUntilSettled, faults } = await visit(browser, server.url);
     await open("/board");
     const docs = "Say in the manual how exports quote";
     await column(page, "Backlog").getByRole("article", { name: docs }).waitFor();
-    await settled();
+    await waitUntilSettled();
     const [from, to] = await Promise.all([
       column(page, "Backlog").getByRole("article", { name: docs }).boundingBox(),
       column(page, "Ready").boundingBox(),

@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import type { TestServer } from "../server.ts";
-import { done } from "./script.ts";
+import { complete } from "./script.ts";
 
 export const STEPS = 40;
 export const LOG_LINES = 5_000;
@@ -32,12 +32,12 @@ const SCRIPT = {
         })),
       })),
       speech("history"),
-      done({}, "Done."),
+      complete({}, "Done."),
     ],
-    ...Object.fromEntries(SPEAKERS.slice(1).map((name) => [name, [speech(name), done({}, "Done.")]])),
+    ...Object.fromEntries(SPEAKERS.slice(1).map((name) => [name, [speech(name), complete({}, "Done.")]])),
   },
   chat: [speech("chat")],
-  default: [done({}, "done")],
+  default: [complete({}, "done")],
 };
 
 const speaker = (id: string) => ({ id, agent: "engineer", input: "Speak." });

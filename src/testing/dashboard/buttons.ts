@@ -208,7 +208,7 @@ export async function pressAll(visitor: Visitor, base: string, path: string, don
     if (opener) done.add(opener.key);
     return opener !== undefined;
   };
-  await visitor.settled();
+  await visitor.waitUntilSettled();
   /** How often the page had to be opened again since the last press. */
   let strayed = 0;
   for (let { key, layer, rest } = await next(); pressed.count < MOST_PRESSES; { key, layer, rest } = await next()) {
@@ -218,7 +218,7 @@ export async function pressAll(visitor: Visitor, base: string, path: string, don
         return pressed;
       }
       await visitor.go(path);
-      await visitor.settled();
+      await visitor.waitUntilSettled();
       continue;
     }
     while (openers.length > 0 && !openers.some((one) => one.layer === layer)) openers.pop();
@@ -226,7 +226,7 @@ export async function pressAll(visitor: Visitor, base: string, path: string, don
       if (layer === "") return pressed;
       const wasOpened = leave();
       await page.keyboard.press("Escape");
-      await visitor.settled();
+      await visitor.waitUntilSettled();
       if (wasOpened) continue;
       // The layer belongs to the address, as with `?new=1`. The page below has an address of its own.
       if (page.url() !== base + path) return pressed;
@@ -260,7 +260,7 @@ export async function pressAll(visitor: Visitor, base: string, path: string, don
 
 /** Presses the marked button and records its effect. */
 async function press(
-  { page, settled }: Visitor,
+  { page, waitUntilSettled }: Visitor,
   { x, y, covered }: Aim,
   name: string,
   pressed: Pressed,
@@ -280,11 +280,11 @@ async function press(
     // no second try.
     if (!(await page.evaluate("window.buttons.reached"))) await click();
     // On a busy machine, loading what the button opens may take long.
-    await settled();
+    await waitUntilSettled();
     if (!(await page.evaluate(EFFECT(PATIENCE_MS.second))))
       pressed.found.push(`nothing follows from ${name}${covered === null ? "" : `, below ${covered}`}`);
   }
-  await settled();
+  await waitUntilSettled();
   const refused = (await page.evaluate("window.buttons.refused")) as string[];
   if (refused.length === 0) return;
   pressed.sent++;

@@ -11,13 +11,13 @@ const load = async (path: string) => {
   return language;
 };
 const never = new AbortController().signal;
-const colored = async (path: string, ...lines: string[]) =>
+const colorPieces = async (path: string, ...lines: string[]) =>
   (await colorLines(await load(path), lines, never)).map((pieces, at) =>
     pieces.map(([from, to, color]) => [lines[at]!.slice(from, to), color]),
   );
 
 test("words of a language have their color, and a comment goes on in the next line", async () => {
-  expect(await colored("a/b.ts", "const a = 'x'; /* one", "two */ return 1;")).toEqual([
+  expect(await colorPieces("a/b.ts", "const a = 'x'; /* one", "two */ return 1;")).toEqual([
     [
       ["const", "keyword"],
       ["a", "property"],
@@ -47,7 +47,7 @@ test.each([
   ["a.rb", "def f; 'x'; end"],
   ["a.toml", "a = 'x'"],
 ])("%s is colored", async (path, line) => {
-  expect((await colored(path, line))[0]?.length).toBeGreaterThan(0);
+  expect((await colorPieces(path, line))[0]?.length).toBeGreaterThan(0);
 });
 
 test("a file in no known language has no colors", () => {
@@ -105,13 +105,13 @@ test("a text of more lines than are colored has the rest plain, and an abort end
   expect(colorLines(language, long, stopped)).rejects.toThrow("gone");
 });
 
-const marked = (text: string, ranges: readonly Range[]) => ranges.map(([from, to]) => text.slice(from, to));
+const sliceRanges = (text: string, ranges: readonly Range[]) => ranges.map(([from, to]) => text.slice(from, to));
 
 test("the words that differ between two lines are marked, and no others", () => {
   const [before, after] = ["  private prices: number[] = [];", "  private readonly prices: bigint[] = [];"];
   const words = changedWords(before, after)!;
-  expect(marked(before, words.before)).toEqual(["number"]);
-  expect(marked(after, words.after).map((word) => word.trim())).toEqual(["readonly", "bigint"]);
+  expect(sliceRanges(before, words.before)).toEqual(["number"]);
+  expect(sliceRanges(after, words.after).map((word) => word.trim())).toEqual(["readonly", "bigint"]);
 });
 
 test("lines that have nothing in common, and very long ones, have no marks", () => {

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { hasBrowser, openBrowser } from "../browser.ts";
-import { type CodeHostFake, signed, startCodeHost, WEBHOOK_SECRET } from "../code-host.ts";
+import { type CodeHostFake, signWebhook, startCodeHost, WEBHOOK_SECRET } from "../code-host.ts";
 import { startWebServer } from "../mcp/web-server.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { typeInto } from "./keyboard.ts";
@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
       comment: { id: host.say(number, "stranger", "/go now").id, body: "/go" },
       sender: { login: "stranger" },
     });
-    const headers = signed("gitea", "issue_comment", body);
+    const headers = signWebhook("gitea", "issue_comment", body);
     expect((await server.request("POST", "/v1/codehost/webhooks", { body, headers })).status).toBe(202);
     await page.getByRole("link", { name: "Deliveries" }).click();
     await page

@@ -1,6 +1,6 @@
 /** Home, rows of lists, a run as a story, its result, the pipeline as a picture with forms, the ways by project: with keys and a mouse. */
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { ended } from "../attacks/held-run.ts";
+import { waitForRunEnd } from "../attacks/held-run.ts";
 import { becomes, waitFor } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";
 import { typeInto } from "./keyboard.ts";
@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser())("the control room", () => {
     expect(pipeline.status).toBe(201);
     const run = { pipeline_id: "loop", task_description: "Go around three times" };
     looped = (await server.request<{ id: string }>("POST", "/v1/runs", { body: run })).body.id;
-    await ended(server, undefined, looped);
+    await waitForRunEnd(server, undefined, looped);
   });
 
   test("a run is a story: a low head, a row for each round in the order in which it began, and a pane that scrolls alone", async () => {
@@ -215,14 +215,14 @@ describe.skipIf(!hasBrowser())("the control room", () => {
 
   test("narrow, middling and wide nothing scrolls sideways", async () => {
     const { server, browser, ids } = dashboard();
-    const { page, open, close, overflow, settled, faults } = await visit(browser, server.url);
+    const { page, open, close, overflow, waitUntilSettled, faults } = await visit(browser, server.url);
     const wide: string[] = [];
     const paths = ["/", "/inbox", "/pipelines/loop", `/runs/${ids.changed}`];
     for (const path of [...paths, ...["steps", "graph"].map((tab) => `/runs/${looped}?tab=${tab}`)]) {
       await open(path);
       for (const width of [360, 768, 1280]) {
         await page.setViewportSize({ width, height: 800 });
-        await settled();
+        await waitUntilSettled();
         if ((await overflow()) > 0) wide.push(`${path} at ${width}`);
         // What the panel cuts off does not make the page wider.
         const spill = path === "/" ? ((await page.evaluate(SPILL)) as number) : 0;
@@ -239,7 +239,7 @@ describe.skipIf(!hasBrowser())("the control room", () => {
     // A new run, because the command of an older one may have reached its time limit by now.
     const begun = { pipeline_id: "long", task_description: "Run every test once more" };
     const { id } = (await server.request<{ id: string }>("POST", "/v1/runs", { body: begun })).body;
-    const { page, open, close, axe, settled, faults } = await visit(browser, server.url, { viewport: ROOM });
+    const { page, open, close, axe, waitUntilSettled, faults } = await visit(browser, server.url, { viewport: ROOM });
     await open("/");
     const running = page.getByRole("list", { name: "Running" });
     const own = running.getByRole("listitem").filter({ hasText: begun.task_description });
@@ -250,7 +250,7 @@ describe.skipIf(!hasBrowser())("the control room", () => {
     await question.getByRole("link", { name: "Read more" }).waitFor();
     const broken = page.getByRole("list", { name: "Broken since yesterday" });
     await broken.getByText("The test database does not answer on port 5432.").first().waitFor();
-    await settled();
+    await waitUntilSettled();
     expect(await page.evaluate("document.documentElement.scrollHeight")).toBeLessThanOrEqual(ROOM.height);
     expect(await axe()).toEqual([]);
     await broken

@@ -32,7 +32,7 @@ const WITHOUT: Record<string, string> = {
   "DELETE /mcp": "for MCP clients",
 };
 
-const escaped = (text: string): string => text.replace(/[{}./]/g, "\\$&");
+const escapePattern = (text: string): string => text.replace(/[{}./]/g, "\\$&");
 
 let server: TestServer;
 beforeAll(async () => {
@@ -50,23 +50,25 @@ test("every operation that changes something is called by a page, or is listed h
       ([, method, path]) =>
         `${method} ${path!
           .split(/\$\{\w+\}/)
-          .map(escaped)
+          .map(escapePattern)
           .join("[a-z-]+")}`,
     ),
   );
   /** `client.POST("/v1/…"`, or with a constant for the path. */
-  const called = (method: string, path: string) =>
+  const isCalled = (method: string, path: string) =>
     patterns.some((pattern) => new RegExp(`^${pattern}$`).test(`${method} ${path}`)) ||
     sources.some((text) => {
       const names = [...text.matchAll(/const (\w+) = ("[^"]+")/g)].filter(([, , value]) => value === `"${path}"`);
       return [`"${path}"`, ...names.map(([, name]) => name!)].some((argument) =>
-        new RegExp(`(client\\s*\\.${method}\\(|"${method.toLowerCase()}",)\\s*${escaped(argument)}(?!\\w)`).test(text),
+        new RegExp(`(client\\s*\\.${method}\\(|"${method.toLowerCase()}",)\\s*${escapePattern(argument)}(?!\\w)`).test(
+          text,
+        ),
       );
     });
   const missing = Object.entries(body.paths).flatMap(([path, operations]) =>
     Object.keys(operations)
       .map((name) => name.toUpperCase())
-      .filter((method) => ["POST", "PUT", "PATCH", "DELETE"].includes(method) && !called(method, path))
+      .filter((method) => ["POST", "PUT", "PATCH", "DELETE"].includes(method) && !isCalled(method, path))
       .map((method) => `${method} ${path}`),
   );
   expect(missing.sort()).toEqual(Object.keys(WITHOUT).sort());

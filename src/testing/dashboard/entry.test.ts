@@ -8,7 +8,7 @@ import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser, openBrowser } from "../browser.ts";
 import { createModelServer, type ModelServer, reply } from "../model-server.ts";
 import { startServer, type TestServer } from "../server.ts";
-import { focused, pressTo, typeInto, unfoldNavigation } from "./keyboard.ts";
+import { pressTo, readFocus, typeInto, unfoldNavigation } from "./keyboard.ts";
 import { pagesOfTheDashboard } from "./rights.ts";
 import { visit } from "./visitor.ts";
 
@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     await typeInto(page.getByLabel("Password"), password);
     await page.getByRole("button", { name: "Log in" }).click();
   };
-  const nameHere = async (page: Page) => (await focused(page)).name;
+  const nameHere = async (page: Page) => (await readFocus(page)).name;
   /** @returns what was wrong with the focus on the way. */
   const logInByKeyboard = async (page: Page, email: string): Promise<string[]> => {
     await becomes(() => nameHere(page), "E-mail");
@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     return wrong;
   };
   /** Faults without the statuses that a log-in page causes and browsers record. */
-  const unexpected = (faults: string[]) =>
+  const listUnexpected = (faults: string[]) =>
     faults.filter((fault) => !/40[13]|422|Opener-Policy|skep\.example\.test/.test(fault));
 
   test("the first start leads to the first administrator, with the token that the server printed", async () => {
@@ -114,7 +114,7 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     ).body;
     administrator = { id: "", email: ADMIN, token, refresh: "" };
     await close();
-    expect(unexpected(faults)).toEqual([]);
+    expect(listUnexpected(faults)).toEqual([]);
   });
 
   test("a second factor is set up and asked for; an ended session asks again over the page, which keeps what was typed", async () => {
@@ -185,11 +185,11 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved").first().waitFor();
     await close();
-    expect(unexpected(faults)).toEqual([]);
+    expect(listUnexpected(faults)).toEqual([]);
   });
 
   test("a user sees no page of administrators, and the API refuses as well", async () => {
-    const { page, close, open, settled, faults } = await visit(browser, server.url);
+    const { page, close, open, waitUntilSettled, faults } = await visit(browser, server.url);
     const user = await makeUser(server, administrator, "user@example.test");
     const own = await belongings(server, user);
     await page.goto(server.url);
@@ -214,7 +214,7 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     const tabs = ["config", "tools", "runs", "secrets", "voice"].map((tab) => `/agents/engineer?tab=${tab}`);
     for (const path of [...others, ...tabs]) {
       await open(path);
-      await settled();
+      await waitUntilSettled();
     }
     expect([...asked]).toEqual([]);
     await open("/setup");
@@ -231,43 +231,43 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     for (const path of refused)
       expect([path, await page.evaluate(`fetch("/v1/${path}").then(({ status }) => status)`)]).toEqual([path, 403]);
     await open("/agents/engineer");
-    await settled();
+    await waitUntilSettled();
     expect(await page.getByRole("button", { name: "Save" }).count()).toBe(0);
     await close();
-    expect(unexpected(faults)).toEqual([]);
+    expect(listUnexpected(faults)).toEqual([]);
   });
 });
 
 /** Creates one of everything that has its own page, as a user. @returns the addresses by page. */
 async function belongings(server: TestServer, { token }: Account): Promise<Record<string, string>> {
-  const answered = async <T>(path: string, body: object) => {
+  const post = async <T>(path: string, body: object) => {
     const answer = await server.request<T>("POST", path, { token, body });
     if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
-  const made = async (path: string, body: object) => (await answered<{ id: string }>(path, body)).id;
-  const project = await made("/v1/projects", { name: "mine" });
-  const task = await made(`/v1/projects/${project}/tasks`, { title: "Mine" });
+  const create = async (path: string, body: object) => (await post<{ id: string }>(path, body)).id;
+  const project = await create("/v1/projects", { name: "mine" });
+  const task = await create(`/v1/projects/${project}/tasks`, { title: "Mine" });
   const routine = { name: "Mine", instructions: "Look", schedule: "0 9 * * *" };
   const swarm = { agent_id: "scribe", tasks: [{ key: "one", prompt: "Look" }] };
   const text = { title: "Mine", content: "# Mine\n\nBees dance.\n" };
   const script = (path: string) => [{ path, content: btoa("exit 0") }];
   const tried = { name: "one", instruction: "Solve it.", tests: script("test.sh"), solution: script("solve.sh") };
   return {
-    "/evals/:id": `/evals/${await made("/v1/evals", { name: "Mine", oracle: true, tasks: [tried] })}`,
-    "/changes/:id": `/changes/${await made("/v1/chat/sessions", { agent_id: "scribe", project_id: project })}`,
+    "/evals/:id": `/evals/${await create("/v1/evals", { name: "Mine", oracle: true, tasks: [tried] })}`,
+    "/changes/:id": `/changes/${await create("/v1/chat/sessions", { agent_id: "scribe", project_id: project })}`,
     "/projects/:id": `/projects/${project}`,
     "/projects/:id/graph": `/projects/${project}/graph`,
     "/projects/:id/policy": `/projects/${project}/policy`,
-    "/join/:token": `/join/${(await answered<{ token: string }>(`/v1/projects/${project}/invitations`, {})).token}`,
+    "/join/:token": `/join/${(await post<{ token: string }>(`/v1/projects/${project}/invitations`, {})).token}`,
     "/projects/:id/members": `/projects/${project}/members`,
     "/projects/:id/tasks/:tid": `/projects/${project}/tasks/${task}`,
-    "/runs/:id": `/runs/${await made("/v1/runs", { pipeline_id: "hello", task_description: "Greet" })}`,
-    "/chat/:id": `/chat/${await made("/v1/chat/sessions", { agent_id: "scribe" })}`,
-    "/routines/:agent/:id": `/routines/scribe/${await made("/v1/pulse-routines/scribe", routine)}`,
-    "/swarms/:id": `/swarms/${await made("/v1/swarm/execute", swarm)}`,
-    "/documents/:id": `/documents/${await made("/v1/ingest/document", text)}`,
-    "/onboarding/:id": `/onboarding/${await made("/v1/onboarding/sessions", {})}`,
+    "/runs/:id": `/runs/${await create("/v1/runs", { pipeline_id: "hello", task_description: "Greet" })}`,
+    "/chat/:id": `/chat/${await create("/v1/chat/sessions", { agent_id: "scribe" })}`,
+    "/routines/:agent/:id": `/routines/scribe/${await create("/v1/pulse-routines/scribe", routine)}`,
+    "/swarms/:id": `/swarms/${await create("/v1/swarm/execute", swarm)}`,
+    "/documents/:id": `/documents/${await create("/v1/ingest/document", text)}`,
+    "/onboarding/:id": `/onboarding/${await create("/v1/onboarding/sessions", {})}`,
     "/pipelines/:id": "/pipelines/hello",
     "/agents/:id": "/agents/engineer",
     "/skills/:name": "/skills/debugging",

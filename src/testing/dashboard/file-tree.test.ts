@@ -3,22 +3,22 @@ import { type ChangedFile, filterFiles, rowsOf } from "../../web/page/changes/tr
 
 const file = (path: string): ChangedFile => ({ path, status: "modified", insertions: 1, deletions: 0 });
 const FILES = ["README.md", "src/deep/only/one.ts", "src/deep/only/two.ts", "src/main.ts"].map(file);
-const drawn = (closed: string[] = []) =>
+const drawTree = (closed: string[] = []) =>
   rowsOf(FILES, new Set(closed)).map((row) => `${"  ".repeat(row.depth)}${row.name}`);
 
 test("files are below their folders, in the order of the list; folders with one folder share its row", () => {
-  expect(drawn()).toEqual(["README.md", "src", "  deep/only", "    one.ts", "    two.ts", "  main.ts"]);
+  expect(drawTree()).toEqual(["README.md", "src", "  deep/only", "    one.ts", "    two.ts", "  main.ts"]);
 });
 
 test("a folded folder hides what is in it and says how many files that is", () => {
-  expect(drawn(["src"])).toEqual(["README.md", "src"]);
+  expect(drawTree(["src"])).toEqual(["README.md", "src"]);
   expect(rowsOf(FILES, new Set(["src"]))[1]).toMatchObject({ open: false, files: 3 });
-  expect(drawn(["src/deep/only"])).toEqual(["README.md", "src", "  deep/only", "  main.ts"]);
+  expect(drawTree(["src/deep/only"])).toEqual(["README.md", "src", "  deep/only", "  main.ts"]);
 });
 
 test("a filter keeps the files whose path has every word", () => {
-  const found = (text: string) => filterFiles(FILES, text).map(({ path }) => path);
-  expect(found("DEEP two")).toEqual(["src/deep/only/two.ts"]);
-  expect(found(" ")).toHaveLength(4);
-  expect(found("nothing")).toEqual([]);
+  const findPaths = (text: string) => filterFiles(FILES, text).map(({ path }) => path);
+  expect(findPaths("DEEP two")).toEqual(["src/deep/only/two.ts"]);
+  expect(findPaths(" ")).toHaveLength(4);
+  expect(findPaths("nothing")).toEqual([]);
 });

@@ -1,7 +1,7 @@
 /** How pages format times and terminal commands, and what a form proposes. */
 import { expect, test } from "bun:test";
 import { ownBudget } from "../../web/page/runs/own-budget.ts";
-import { ago, agoInSentence, costText, duration, grouped, shellWord } from "../../web/ui/format.ts";
+import { ago, agoInSentence, costText, duration, formatNumber, shellWord } from "../../web/ui/format.ts";
 import { plainText } from "../../web/ui/plain-text.ts";
 
 const NOW = Date.parse("2026-06-15T12:00:00Z");
@@ -9,17 +9,17 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
 test("a time is said in one unit, before and after now, and as its own date when it is far away", () => {
-  const said = (ms: number) => ago(NOW + ms, NOW);
-  expect([-3 * DAY, -120 * MINUTE, -4 * MINUTE, -10_000, 10_000].map(said)).toEqual([
+  const formatAgo = (ms: number) => ago(NOW + ms, NOW);
+  expect([-3 * DAY, -120 * MINUTE, -4 * MINUTE, -10_000, 10_000].map(formatAgo)).toEqual([
     "3 d",
     "2 h",
     "4 min",
     "now",
     "now",
   ]);
-  expect([4 * MINUTE, 120 * MINUTE, 3 * DAY].map(said)).toEqual(["in 4 min", "in 2 h", "in 3 d"]);
-  expect(said(-400 * DAY)).toContain("2025");
-  expect(said(30 * 366 * DAY)).toContain("2056");
+  expect([4 * MINUTE, 120 * MINUTE, 3 * DAY].map(formatAgo)).toEqual(["in 4 min", "in 2 h", "in 3 d"]);
+  expect(formatAgo(-400 * DAY)).toContain("2025");
+  expect(formatAgo(30 * 366 * DAY)).toContain("2056");
 });
 
 test("what took less than a tenth of a second is said in milliseconds", () => {
@@ -36,7 +36,7 @@ test("what took less than a tenth of a second is said in milliseconds", () => {
 });
 
 test("large numbers are read in groups of three", () => {
-  expect([0, 7, 999, 1_000, 10_045, 1_234_567, -1_200, 1_000.5].map(grouped)).toEqual([
+  expect([0, 7, 999, 1_000, 10_045, 1_234_567, -1_200, 1_000.5].map(formatNumber)).toEqual([
     "0",
     "7",
     "999",
@@ -49,20 +49,25 @@ test("large numbers are read in groups of three", () => {
 });
 
 test("calls whose price nobody knows are no $0", () => {
-  const said = (cost_usd: number, calls_without_price: number) => costText({ cost_usd, calls_without_price });
-  expect([said(0, 0), said(1.27, 0), said(0, 2), said(1.27, 2)]).toEqual(["$0", "$1.27", "no price", "over $1.27"]);
+  const formatCost = (cost_usd: number, calls_without_price: number) => costText({ cost_usd, calls_without_price });
+  expect([formatCost(0, 0), formatCost(1.27, 0), formatCost(0, 2), formatCost(1.27, 2)]).toEqual([
+    "$0",
+    "$1.27",
+    "no price",
+    "over $1.27",
+  ]);
 });
 
 test("in a sentence only what is past is ago", () => {
-  const said = (ms: number) => agoInSentence(NOW + ms, NOW);
-  expect([0, -4 * MINUTE, 4 * MINUTE, -3 * DAY, 3 * DAY].map(said)).toEqual([
+  const formatInSentence = (ms: number) => agoInSentence(NOW + ms, NOW);
+  expect([0, -4 * MINUTE, 4 * MINUTE, -3 * DAY, 3 * DAY].map(formatInSentence)).toEqual([
     "just now",
     "4 min ago",
     "in 4 min",
     "3 d ago",
     "in 3 d",
   ]);
-  expect(said(-400 * DAY)).not.toContain("ago");
+  expect(formatInSentence(-400 * DAY)).not.toContain("ago");
 });
 
 test("a name in a line for the terminal is one word of the shell", () => {

@@ -25,15 +25,19 @@ describe.skipIf(!hasBrowser())("the code graph", () => {
       .first()
       .click();
     const drawn = page.getByRole("region", { name: "Neighbourhood of the symbol" });
-    const left = async (name: string) => (await drawn.getByRole("link", { name }).boundingBox())!.x;
+    const readLeft = async (name: string) => (await drawn.getByRole("link", { name }).boundingBox())!.x;
     await drawn.getByRole("link", { name: "total" }).waitFor();
-    const [caller, focus, callee] = [await left("total Method"), await left("withTax"), await left("round")];
+    const [caller, focus, callee] = [
+      await readLeft("total Method"),
+      await readLeft("withTax"),
+      await readLeft("round"),
+    ];
     expect([caller < focus, focus < callee]).toEqual([true, true]);
     // By keyboard only: the button beside the symbol also opens what depends on it.
     await drawn.getByRole("button", { name: "Open total" }).focus();
     await page.keyboard.press("Enter");
     await drawn.getByRole("link", { name: /^main Function/ }).waitFor();
-    expect((await left("main Function")) < (await left("total Method"))).toBe(true);
+    expect((await readLeft("main Function")) < (await readLeft("total Method"))).toBe(true);
     await drawn.getByRole("button", { name: "Close total" }).click();
     await drawn.getByRole("link", { name: /^main Function/ }).waitFor({ state: "detached" });
     await page.getByText("will break").waitFor();

@@ -1,7 +1,7 @@
 /** Hostile text in what a team writes, and in the services that it is connected to. */
-import { signed, WEBHOOK_SECRET } from "../code-host.ts";
+import { signWebhook, WEBHOOK_SECRET } from "../code-host.ts";
 import type { Bad, HostileDeps, Send } from "./hostile-sender.ts";
-import { ended } from "./seed.ts";
+import { waitUntil } from "./seed.ts";
 
 export async function furnishPapers(send: Send, bad: Bad): Promise<string[]> {
   const vault = "/v1/memory/vaults/hostile/entries";
@@ -33,7 +33,7 @@ export async function furnishPapers(send: Send, bad: Bad): Promise<string[]> {
   const cookies = await send("POST", "/v1/browser/cookies", form);
   const papers = [document.id, html.id];
   for (const id of papers)
-    await ended(async () => (await send<{ status: string }>("GET", `/v1/documents/${id}`)).status !== "processing");
+    await waitUntil(async () => (await send<{ status: string }>("GET", `/v1/documents/${id}`)).status !== "processing");
   return [
     "/memory",
     "/memory/hostile",
@@ -101,9 +101,9 @@ export async function furnishConnections(send: Send, bad: Bad, deps: HostileDeps
     repository: { full_name: host.repository },
     sender: { login },
   });
-  await server.request("POST", "/v1/codehost/webhooks", { body, headers: signed("gitea", "issues", body) });
+  await server.request("POST", "/v1/codehost/webhooks", { body, headers: signWebhook("gitea", "issues", body) });
   let run: string | null = null;
-  await ended(async () => {
+  await waitUntil(async () => {
     const { items } = await send<{ items: { run_id: string | null }[] }>("GET", "/v1/codehost/deliveries");
     run = items[0]?.run_id ?? null;
     return run !== null;

@@ -2,7 +2,7 @@ import { BUN, ODD_SERVER } from "../mcp/image.ts";
 import type { Hostile } from "./hostile-marks.ts";
 import { furnishConnections, furnishPapers } from "./hostile-papers.ts";
 import { type Bad, createSender, type HostileDeps, type Send } from "./hostile-sender.ts";
-import { ended } from "./seed.ts";
+import { waitUntil } from "./seed.ts";
 
 /** @returns the pages that show the hostile texts. */
 export async function furnishHostile(deps: HostileDeps): Promise<string[]> {
@@ -103,7 +103,7 @@ async function startToolServer(send: Send, bad: Bad, { marks }: HostileDeps): Pr
     agents: ["*"],
     args: [ODD_SERVER, `--words=${marks.text("tool server: its words")}`],
   });
-  await ended(async () => (await send<{ status: string }>("GET", "/v1/mcp/odd")).status === "running");
+  await waitUntil(async () => (await send<{ status: string }>("GET", "/v1/mcp/odd")).status === "running");
 }
 
 async function furnishProject(send: Send, bad: Bad, { repository }: HostileDeps) {
@@ -116,15 +116,15 @@ async function furnishProject(send: Send, bad: Bad, { repository }: HostileDeps)
     scip_path: bad(400, { name: true }),
   });
   const path = `/v1/projects/${id}`;
-  const cloned = (address: string) =>
-    ended(async () => {
+  const waitForClone = (address: string) =>
+    waitUntil(async () => {
       const { workspace } = await send<{ workspace: { state: string } }>("GET", address);
       return workspace.state !== "cloning";
     });
-  await cloned(path);
+  await waitForClone(path);
   // An environment's check replaces that of the project, so use another project.
   const { id: other } = await send("POST", "/v1/projects", { name: "other", repository: repository.root });
-  await cloned(`/v1/projects/${other}`);
+  await waitForClone(`/v1/projects/${other}`);
   await send("PUT", `/v1/projects/${other}/environment`, {
     definition: { setup: bad(2_000, { name: true }), check: bad(2_000, { name: true }) },
   });
@@ -140,7 +140,7 @@ async function furnishProject(send: Send, bad: Bad, { repository }: HostileDeps)
   });
   await send("POST", `${path}/tasks/${task}/transition`, { status: "ready", note: bad(2_000), force: true });
   await send("POST", `${path}/tasks/import`, { tasks: [{ key: bad(100), title: bad(500), description: bad() }] });
-  await ended(async () => {
+  await waitUntil(async () => {
     const { finished_at } = await send<{ finished_at: string | null }>(
       "GET",
       `${path}/knowledge-graph/index/${index.id}`,
@@ -192,8 +192,8 @@ async function furnishRuns(send: Send, bad: Bad, project: { id: string; name: st
     defaults: { model: "custom-evil/plain" },
     steps: [step("asked")],
   });
-  const reached = (id: string, state: string) =>
-    ended(async () => {
+  const waitForStatus = (id: string, state: string) =>
+    waitUntil(async () => {
       const { status, error } = await send<{ status: string; error: unknown }>("GET", `/v1/runs/${id}`);
       if (/succeeded|failed/.test(status) && status !== state) throw new Error(`${status}: ${JSON.stringify(error)}`);
       return status === state;
@@ -201,7 +201,7 @@ async function furnishRuns(send: Send, bad: Bad, project: { id: string; name: st
   const start = async (pipeline_id: string, state: string, more: object = {}) => {
     const body = { pipeline_id, task_description: bad(), human_context: bad(), ...more };
     const { id } = await send("POST", "/v1/runs", body);
-    await reached(id, state);
+    await waitForStatus(id, state);
     return id;
   };
   const inputs = { what: bad() };
@@ -214,13 +214,13 @@ async function furnishRuns(send: Send, bad: Bad, project: { id: string; name: st
     start("refused", "failed"),
   ]);
   await send("POST", `/v1/runs/${answered}/approve`, { step_id: "ok", approved: true, comment: bad() });
-  await reached(answered, "succeeded");
+  await waitForStatus(answered, "succeeded");
   const { items } = await send<{ items: { path: string }[] }>("GET", `/v1/runs/${answered}/diff`);
   await send("POST", `/v1/runs/${answered}/comments`, { path: items[0]!.path, line: 1, side: "new", body: bad() });
   const tasks = `/v1/projects/${project.id}/tasks`;
   const task = await send("POST", tasks, { title: "Asked in other words" });
   const asked = await send("POST", `${tasks}/${task.id}/execute`, { pipeline_id: "fail", task_description: bad() });
-  await reached(asked.id, "failed");
+  await waitForStatus(asked.id, "failed");
   const handed = await send("POST", "/v1/spawn-executor/execute", { agent_id: "worker", prompt: bad() });
   await send("PATCH", "/v1/preferences", { "runs.filters": [{ name: bad(60), query: "status=failed" }] }).catch(
     () => {},
@@ -272,7 +272,7 @@ async function furnishTalks(send: Send, bad: Bad, { server, token }: HostileDeps
     agent_id: "hostile",
     tasks: [{ key: "one", title: bad(200), prompt: bad() }],
   });
-  await ended(
+  await waitUntil(
     async () => (await send<{ finished_at: string | null }>("GET", `/v1/swarm/${swarm.id}`)).finished_at !== null,
   );
   await server.request("GET", "/v1/status", { token });

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Marks } from "./hostile-marks.ts";
-import { done, say } from "./script.ts";
+import { complete, say } from "./script.ts";
 
 /** Hostile texts that models say. @returns the environment of a server with these models. */
 export function hostileModels(folder: string, { text }: Marks): Record<string, string> {
@@ -19,15 +19,15 @@ export function hostileModels(folder: string, { text }: Marks): Record<string, s
       talk: [
         reply,
         say("A file.", "write", { path: `${file}.md`, content: text("repository: content of a changed file") }),
-        done({ findings: text("model: output") }, text("model: summary")),
+        complete({ findings: text("model: output") }, text("model: summary")),
       ],
       unknown: [{ tool_calls: [{ tool: text("model: name of a tool", { max: 60 }), input: {} }] }],
       fail: [{ tool_calls: [{ tool: "fail", input: { reason: text("model: reason of a failure") } }] }],
-      tools: [say("I use it.", "odd__speak", { text: text("tool server: input") }), done({}, "Used.")],
+      tools: [say("I use it.", "odd__speak", { text: text("tool server: input") }), complete({}, "Used.")],
     },
-    agents: { worker: [reply, done({}, text("model: result of handed work"))] },
+    agents: { worker: [reply, complete({}, text("model: result of handed work"))] },
     chat: [reply, { text: text("model: reply in a chat") }],
-    default: [done({}, "done")],
+    default: [complete({}, "done")],
   };
   mkdirSync(folder, { recursive: true });
   const path = join(folder, "hostile-script.json");

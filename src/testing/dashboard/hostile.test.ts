@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser())("hostile text", () => {
     const found: string[] = [];
     const left = [...new Set(pages)];
     const look = async () => {
-      const { page, open, settled, close, faults } = await visit(browser!, server!.url);
+      const { page, open, waitUntilSettled, close, faults } = await visit(browser!, server!.url);
       page.on("dialog", (dialog) => {
         found.push(`${page.url()} opens a dialog: ${dialog.message()}`);
         void dialog.dismiss();
@@ -94,9 +94,9 @@ describe.skipIf(!hasBrowser())("hostile text", () => {
         await open(path).catch((error: Error) => {
           throw new Error(`${path}: ${error.message}`);
         });
-        await settled();
+        await waitUntilSettled();
         await page.evaluate(UNFOLD);
-        await settled();
+        await waitUntilSettled();
         await note(path);
         const edit = page
           .getByRole("main")
@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser())("hostile text", () => {
           .first();
         if (!(await edit.isVisible())) continue;
         await edit.click();
-        await settled();
+        await waitUntilSettled();
         await note(path);
       }
       await close();

@@ -19,7 +19,7 @@ const COUNT = `{
     if (event.isTrusted && event.detail > 0 && !event.target.closest("input, textarea")) sessionStorage.setItem(name, String(Number(sessionStorage.getItem(name)) + 1));
   }, true);
 }`;
-const counted = (page: Page) =>
+const takeClicks = (page: Page) =>
   page.evaluate(`{
     const name = "clicks of this walk";
     const many = Number(sessionStorage.getItem(name));
@@ -39,9 +39,9 @@ describe.skipIf(!hasBrowser())("the main jobs", () => {
     const taken: Record<string, unknown> = {};
     const job = async (name: string, path: string, work: () => Promise<void>) => {
       await open(path);
-      await counted(page);
+      await takeClicks(page);
       await work();
-      taken[name] = await counted(page);
+      taken[name] = await takeClicks(page);
     };
 
     await job("answer a question", "/", async () => {

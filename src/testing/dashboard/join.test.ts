@@ -32,16 +32,16 @@ describe.skipIf(!hasBrowser())("the link of an invitation", () => {
   });
 
   test("leads through the log-in to the project; used or revoked, it says so in a sentence", async () => {
-    const made = (path: string, body: object) => server.request("POST", path, { token: ann.token, body });
-    const project = (await made("/v1/projects", { name: "aviary", access: "members" })).body["id"];
+    const post = (path: string, body: object) => server.request("POST", path, { token: ann.token, body });
+    const project = (await post("/v1/projects", { name: "aviary", access: "members" })).body["id"];
     const invitations = `/v1/projects/${project}/invitations`;
-    const { token } = (await made(invitations, { role: "viewer" })).body;
-    const other = (await made(invitations, { role: "contributor" })).body;
-    const { page, settled, close, axe, faults } = await visit(browser, server.url);
+    const { token } = (await post(invitations, { role: "viewer" })).body;
+    const other = (await post(invitations, { role: "contributor" })).body;
+    const { page, waitUntilSettled, close, axe, faults } = await visit(browser, server.url);
     await page.goto(`${server.url}/join/${token}`);
     await logIn(page, "ben@example.test");
     await page.getByRole("heading", { name: "Join aviary" }).waitFor();
-    await settled();
+    await waitUntilSettled();
     expect(await page.locator("main").textContent()).toContain("ann invites you to aviary as a viewer.");
     expect(await axe()).toEqual([]);
     await page.getByRole("button", { name: "Join the project" }).focus();
@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser())("the link of an invitation", () => {
   test("is made on the page of members, where an owner adds people and gives roles; a viewer is offered what a viewer may do, on the board too", async () => {
     const project = (await server.request("POST", "/v1/projects", { token: ann.token, body: { name: "dovecote" } }))
       .body["id"];
-    const { page, settled, close, axe } = await visit(browser, server.url);
+    const { page, waitUntilSettled, close, axe } = await visit(browser, server.url);
     await page.goto(`${server.url}/projects/${project}`);
     await logIn(page, "ann@example.test");
     await page.getByRole("link", { name: "Members" }).focus();
@@ -85,7 +85,7 @@ describe.skipIf(!hasBrowser())("the link of an invitation", () => {
     expect(link).toStartWith(`${server.url}/join/`);
     await page.keyboard.press("Escape");
     await page.getByText("0 of 1").waitFor();
-    await settled();
+    await waitUntilSettled();
     expect(await axe()).toEqual([]);
     await close();
 

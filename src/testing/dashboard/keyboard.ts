@@ -16,7 +16,7 @@ const FOCUS = `(() => {
   return { name, faults: here === document.body ? [] : faults.map((fault) => here.tagName + " " + name + " " + fault) };
 })()`;
 
-export const focused = (page: Page) => page.evaluate(FOCUS) as Promise<{ name: string; faults: string[] }>;
+export const readFocus = (page: Page) => page.evaluate(FOCUS) as Promise<{ name: string; faults: string[] }>;
 
 /** Presses a key until the element with that name has the focus. @returns what was wrong on the way. */
 export async function pressTo(page: Page, key: string, name: string | RegExp, most = 80): Promise<string[]> {
@@ -24,7 +24,7 @@ export async function pressTo(page: Page, key: string, name: string | RegExp, mo
   const passed: string[] = [];
   for (let at = 0; at < most; at++) {
     await page.keyboard.press(key);
-    const here = await focused(page);
+    const here = await readFocus(page);
     faults.push(...here.faults);
     if (typeof name === "string" ? here.name === name : name.test(here.name)) return faults;
     passed.push(here.name.slice(0, 30));

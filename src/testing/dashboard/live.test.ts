@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser())("live pages", () => {
   };
   const log = (page: Page) => page.getByRole("log", { name: "Log of the step" });
   /** Numbers of the step's words, as the page shows them. */
-  const spoken = async (page: Page, name: string): Promise<number[]> =>
+  const readWords = async (page: Page, name: string): Promise<number[]> =>
     [...((await log(page).textContent()) ?? "").matchAll(new RegExp(`${name} says word (\\d+)[,.]`, "g"))].map(
       ([, at]) => Number(at),
     );
@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser())("live pages", () => {
   };
 
   /** Ids of the events that the server has emitted, from one to the other. */
-  const emitted = async (first: number, last: number): Promise<number[]> => {
+  const listEventIds = async (first: number, last: number): Promise<number[]> => {
     const frames = framesOf<{ id: number }>(server, `/v1/events/stream?after=${first - 1}`);
     return (await framesUntil(frames, ({ data }) => data.id >= last)).map(({ data }) => data.id);
   };
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser())("live pages", () => {
     expect(text.match(/line \d+ of \d\.\d/g)?.length).toBe(LOG_LINES);
     expect(await page.getByRole("list", { name: "Steps" }).getByRole("listitem").count()).toBe(STEPS);
     const { events, busiest } = await watch(browser, page, WATCHED_EVENTS);
-    expect(events).toEqual(await emitted(events[0]!, events.at(-1)!));
+    expect(events).toEqual(await listEventIds(events[0]!, events.at(-1)!));
     expect(busiest.length).toBeGreaterThan(0);
     expectWork("the longest task of the page", busiest[0]!, LONG_TASK_MS);
     await close();
@@ -83,22 +83,22 @@ describe.skipIf(!hasBrowser())("live pages", () => {
     await chat.goto(`${server.url}/chat/${id}`);
     await typeInto(chat.getByRole("textbox", { name: "Message", exact: true }), "Speak.");
     await chat.keyboard.press("Enter");
-    const said = async (of: Page) =>
+    const readChatWords = async (of: Page) =>
       [...((await of.getByRole("main").textContent()) ?? "").matchAll(/chat says word (\d+)[,.]/g)].map(([, at]) =>
         Number(at),
       );
     await Promise.all([further(page, "one", 0), chat.getByText(/chat says word 8[,.]/).waitFor()]);
-    const before = (await spoken(page, "one")).length;
+    const before = (await readWords(page, "one")).length;
     const { port } = new URL(server.url);
     await server.stop();
     await Promise.all([page, chat].map((one) => one.getByText("The server does not answer").waitFor()));
-    isWhole(await spoken(page, "one"));
+    isWhole(await readWords(page, "one"));
     server = await startServer({ env: { ...env, PORT: port }, data: server.data });
     await Promise.all(
       [page, chat].map((one) => one.getByText("The server does not answer").waitFor({ state: "detached" })),
     );
     await further(page, "one", before);
-    isWhole(await spoken(page, "one"));
+    isWhole(await readWords(page, "one"));
     // Another page now shows what the server has. The open page must show the same, once.
     const fresh = await context.newPage();
     await fresh.goto(`${server.url}/chat/${id}`);
@@ -106,7 +106,7 @@ describe.skipIf(!hasBrowser())("live pages", () => {
       .getByText(/chat says word 8[,.]/)
       .first()
       .waitFor();
-    const [now, held] = [await said(chat), await said(fresh)];
+    const [now, held] = [await readChatWords(chat), await readChatWords(fresh)];
     expect(now.slice(0, held.length)).toEqual(held.slice(0, now.length));
     expect(await chat.getByRole("article", { name: "You" }).count()).toBe(1);
     await context.close();
@@ -116,11 +116,11 @@ describe.skipIf(!hasBrowser())("live pages", () => {
     const { page, close, faults } = await visit(browser, server.url);
     await page.goto(`${server.url}/runs/${run}?step=one`);
     await further(page, "one", 0);
-    const before = await spoken(page, "one");
+    const before = await readWords(page, "one");
     isWhole(before);
     await page.reload();
     await further(page, "one", before.length);
-    isWhole(await spoken(page, "one"));
+    isWhole(await readWords(page, "one"));
     await close();
     expect(faults).toEqual([]);
   });
@@ -139,10 +139,10 @@ describe.skipIf(!hasBrowser())("live pages", () => {
     };
     const [first, second] = [await tab(), await tab()];
     expect(streams).toEqual([first]);
-    const at = (await spoken(second, "two")).length;
+    const at = (await readWords(second, "two")).length;
     await first.close();
     await further(second, "two", at + 20);
-    isWhole(await spoken(second, "two"));
+    isWhole(await readWords(second, "two"));
     expect(streams).toEqual([first, second]);
     await context.close();
   });
@@ -151,13 +151,13 @@ describe.skipIf(!hasBrowser())("live pages", () => {
     const { page, close } = await visit(browser, server.url);
     await page.goto(`${server.url}/runs/${run}?step=three`);
     await further(page, "three", 0);
-    const at = (await spoken(page, "three")).length;
+    const at = (await readWords(page, "three")).length;
     await page.context().setOffline(true);
     await page.getByText("This machine is offline").waitFor();
     await page.context().setOffline(false);
     await page.getByText("This machine is offline").waitFor({ state: "detached" });
     await further(page, "three", at);
-    isWhole(await spoken(page, "three"));
+    isWhole(await readWords(page, "three"));
     await close();
   });
 
@@ -176,7 +176,7 @@ describe.skipIf(!hasBrowser())("live pages", () => {
     });
     await open(`/runs/${run}?step=two`);
     await further(page, "two", 0);
-    isWhole(await spoken(page, "two"));
+    isWhole(await readWords(page, "two"));
     expect(await page.getByRole("alert").count()).toBe(0);
     await page.getByRole("navigation").getByRole("link", { name: "Board" }).click();
     await page.getByRole("heading", { name: "Board", level: 1 }).waitFor();

@@ -12,7 +12,7 @@ import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser, openBrowser } from "../browser.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { corpus } from "./markdown-corpus.ts";
-import { done } from "./script.ts";
+import { complete } from "./script.ts";
 import { visit } from "./visitor.ts";
 
 setDefaultTimeout(300_000);
@@ -25,7 +25,7 @@ describe.skipIf(!hasBrowser())("foreign Markdown", () => {
   const pages: Record<string, string> = {};
   beforeAll(async () => {
     const script = join(folder, "script.json");
-    const steps = { look: [done({ findings: corpus("outputs") }, corpus("summary"))] };
+    const steps = { look: [complete({ findings: corpus("outputs") }, corpus("summary"))] };
     writeFileSync(script, JSON.stringify({ version: 1, steps, chat: [{ text: corpus("chat") }] }));
     [server, browser] = await Promise.all([
       startServer({ env: { AUTH_ENABLED: "true", RATE_LIMIT: "0", ALLOW_HOST_SHELL: "true", DEMO_SCRIPT: script } }),
@@ -46,18 +46,18 @@ describe.skipIf(!hasBrowser())("foreign Markdown", () => {
     await visitor.page.context().request.post(`${server!.url}/v1/auth/login`, { headers, data });
     return visitor;
   };
-  const shown = (page: Page, mark: string) => page.locator("main .prose").getByText(`Begin ${mark}`).first();
+  const findShown = (page: Page, mark: string) => page.locator("main .prose").getByText(`Begin ${mark}`).first();
 
   test("every construct is drawn on every page, another user's approval on Home among them", async () => {
-    const { page, open, settled, close, faults, overflow } = await visitAsAdmin();
+    const { page, open, waitUntilSettled, close, faults, overflow } = await visitAsAdmin();
     const wide: string[] = [];
     for (const [mark, path] of Object.entries(pages)) {
       await open(path);
       await page.evaluate(
         `for (const one of document.querySelectorAll("main details:not([open]) > summary")) one.click()`,
       );
-      await shown(page, mark).waitFor();
-      await settled();
+      await findShown(page, mark).waitFor();
+      await waitUntilSettled();
       expect(
         await page.locator("main").getByText("Terms & conditions\u00a0<b> © ½ &notanentity;").count(),
       ).toBeGreaterThan(0);
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser())("foreign Markdown", () => {
     isGone = false;
     await page.context().setOffline(true);
     await page.context().setOffline(false);
-    await shown(page, "task").waitFor();
+    await findShown(page, "task").waitFor();
     await becomes(() => page.getByText("Terms &amp; conditions&nbsp;").count(), 0);
     await close();
   });

@@ -12,7 +12,7 @@ import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser, openBrowser } from "../browser.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { createSourceTree, SHOP } from "../source-tree.ts";
-import { done, say } from "./script.ts";
+import { complete, say } from "./script.ts";
 import { visit } from "./visitor.ts";
 
 setDefaultTimeout(300_000);
@@ -24,7 +24,7 @@ const LEAVES = [
   say("A task.", "create_task", { title: "Round prices up", description: "As the page says." }),
   say("A skill.", "create_skill", { name: "rounding", description: "Rounds prices.", content: "Round up." }),
   say("A note.", "remember", { title: "Prices are rounded up", content: "As the page says.", type: "fact" }),
-  done({}, "Done."),
+  complete({}, "Done."),
 ];
 
 describe.skipIf(!hasBrowser())("outside text", () => {
@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser())("outside text", () => {
   };
   beforeAll(async () => {
     const script = join(folder, "script.json");
-    writeFileSync(script, JSON.stringify({ version: 1, steps: { stranger: LEAVES }, default: [done({}, "done")] }));
+    writeFileSync(script, JSON.stringify({ version: 1, steps: { stranger: LEAVES }, default: [complete({}, "done")] }));
     const env = { ALLOW_HOST_SHELL: "true", ALLOW_LOCAL_REPOSITORIES: "true", DEMO_SCRIPT: script };
     [server, browser] = await Promise.all([startServer({ env }), openBrowser()]);
     const repository = createSourceTree(SHOP);
@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser())("outside text", () => {
   });
   /** Opens a marked page, moves the mouse to the button, clicks, and waits until the mark has disappeared for good. */
   const confirmOn = async (path: string, why: string) => {
-    const { page, open, close, settled, axe, faults } = await visit(browser!, server!.url);
+    const { page, open, close, waitUntilSettled, axe, faults } = await visit(browser!, server!.url);
     await open(path);
     const mark = page.getByRole("region", { name: "Outside text" });
     await mark.getByText(why).waitFor();
@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser())("outside text", () => {
     await mark.waitFor({ state: "detached" });
     await page.reload();
     await page.locator("main h1").first().waitFor();
-    await settled();
+    await waitUntilSettled();
     expect(await mark.count()).toBe(0);
     await close();
     expect(faults).toEqual([]);

@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser())("the dashboard", () => {
           await page.emulateMedia({ colorScheme: scheme });
           await page.setViewportSize(size);
           // A busy browser needs a frame to lay out the page for its new size, or to paint it in its new colors.
-          await visitor.settled();
+          await visitor.waitUntilSettled();
           const wide = await visitor.overflow();
           if (wide > 0) found.push(`${path} ${name} is ${wide} px too wide`);
           // The navigation makes up half of most pages, so axe checks it only once for each state.

@@ -22,10 +22,10 @@ describe.skipIf(!hasBrowser())("a review", () => {
     commitManyFiles(server.data, ids.project, ids.rival, FILES);
   });
   /** Checks the page at every width, and the accessibility rules at the widest. */
-  async function expectSound({ page, overflow, axe, settled }: Visitor): Promise<void> {
+  async function expectSound({ page, overflow, axe, waitUntilSettled }: Visitor): Promise<void> {
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 800 });
-      await settled();
+      await waitUntilSettled();
       expect([page.url(), width, await overflow()]).toEqual([page.url(), width, 0]);
     }
     expect(await axe()).toEqual([]);

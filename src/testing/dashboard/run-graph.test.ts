@@ -111,10 +111,12 @@ describe.skipIf(!hasBrowser())("the picture of a run", () => {
 
   for (const [where, viewport] of Object.entries({ "in a window": WINDOW, "on a phone": PHONE }))
     test(`${where} no two steps overlap, ways back run at the side and say how often, letters are at least 11 px`, async () => {
-      const { page, open, close, settled, overflow, faults } = await visit(browser!, server!.url, { viewport });
+      const { page, open, close, waitUntilSettled, overflow, faults } = await visit(browser!, server!.url, {
+        viewport,
+      });
       await open(`/runs/${run}?tab=graph`);
       await page.locator(".react-flow__node", { hasText: "end" }).waitFor();
-      await settled();
+      await waitUntilSettled();
       const picture = (await page.evaluate(PICTURE)) as Picture;
       const { steps, labels, lanes, letters, frame } = picture;
       expect(steps).toHaveLength(STEPS.length);

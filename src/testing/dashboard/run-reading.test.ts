@@ -10,7 +10,7 @@ import { hasBrowser, openBrowser } from "../browser.ts";
 import { framesOf, framesUntil } from "../event-reader.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { typeInto } from "./keyboard.ts";
-import { done, say } from "./script.ts";
+import { complete, say } from "./script.ts";
 import { PHONE, visit } from "./visitor.ts";
 
 setDefaultTimeout(300_000);
@@ -26,7 +26,7 @@ const LAST_WORDS = "These are my last words.";
 /** Works until the run's folder contains a file, then says one thing and ends. */
 const HELD = [
   say("I wait.", "bash", { command: "until [ -e go ]; do sleep 0.1; done" }),
-  { ...done({}, "Done."), text: LAST_WORDS },
+  { ...complete({}, "Done."), text: LAST_WORDS },
 ];
 const NEEDLE = "needle in the middle";
 /** Longer than a page of the log shows, but shorter than what is kept. */
@@ -44,7 +44,7 @@ describe.skipIf(!hasBrowser())("reading a run", () => {
   };
   beforeAll(async () => {
     const script = join(folder, "script.json");
-    writeFileSync(script, JSON.stringify({ version: 1, steps: { held: HELD }, default: [done({}, "done")] }));
+    writeFileSync(script, JSON.stringify({ version: 1, steps: { held: HELD }, default: [complete({}, "done")] }));
     const env = { AUTH_ENABLED: "true", RATE_LIMIT: "0", ALLOW_HOST_SHELL: "true", DEMO_SCRIPT: script };
     [server, browser] = await Promise.all([startServer({ env }), openBrowser()]);
     ({ token } = await setupAdmin(server));

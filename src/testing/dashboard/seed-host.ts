@@ -1,5 +1,5 @@
 /** A connected code host for the dashboard's pages: a project for its repository, rules, and a delivery. */
-import { type CodeHostFake, signed, WEBHOOK_SECRET } from "../code-host.ts";
+import { type CodeHostFake, signWebhook, WEBHOOK_SECRET } from "../code-host.ts";
 import type { TestServer } from "../server.ts";
 
 /** Environment for the server. */
@@ -42,5 +42,5 @@ export async function furnishCodeHost(server: TestServer, host: CodeHostFake): P
     repository: { full_name: host.repository },
     sender: { login: "stranger" },
   });
-  await server.request("POST", "/v1/codehost/webhooks", { body, headers: signed("gitea", "issues", body) });
+  await server.request("POST", "/v1/codehost/webhooks", { body, headers: signWebhook("gitea", "issues", body) });
 }

@@ -1,11 +1,11 @@
 /** Work of agents besides runs, for the dashboard's pages: routines, swarms, documents, and a tool server (`odd`). */
 import { BUILTIN_SCRIPT } from "../../adapter/model/builtin-script.ts";
 import { BUN, ODD_SERVER } from "../mcp/image.ts";
-import { done, say } from "./script.ts";
+import { complete, say } from "./script.ts";
 import type { Send } from "./seed.ts";
 
 /** Checks again and again until the condition holds. */
-async function ended(isSo: () => Promise<boolean>): Promise<void> {
+async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await Bun.sleep(50);
 }
 
@@ -39,9 +39,9 @@ export const SYSTEMS_SCRIPT = {
     ],
   },
   agents: {
-    tester: [say("I use it.", "odd__change", {}), done({}, "Used.")],
+    tester: [say("I use it.", "odd__change", {}), complete({}, "Used.")],
     architect: [ENDLESS],
-    lead: [done({}, "One task waits for a person: nobody has said which separator the export takes.")],
+    lead: [complete({}, "One task waits for a person: nobody has said which separator the export takes.")],
   },
 };
 
@@ -106,13 +106,13 @@ export async function furnishSystems(send: Send): Promise<Systems> {
   for (const message of ["Bird feeder", "Nobody knows which birds come to the garden, and when"])
     await send("POST", `/v1/onboarding/sessions/${onboarding.id}/message?stream=true`, { message });
   const until = (path: string) =>
-    ended(async () => (await send<{ finished_at: string | null }>("GET", path)).finished_at !== null);
+    waitUntil(async () => (await send<{ finished_at: string | null }>("GET", path)).finished_at !== null);
   await until(`${routines}/${routine.id}/ticks/${tick.id}`);
   await until(`/v1/swarm/${swarm.id}`);
-  await ended(async () => {
+  await waitUntil(async () => {
     const { status } = await send<{ status: string }>("GET", `/v1/documents/${document.id}`);
     return status !== "processing";
   });
-  await ended(async () => (await send<{ status: string }>("GET", "/v1/mcp/odd")).status === "running");
+  await waitUntil(async () => (await send<{ status: string }>("GET", "/v1/mcp/odd")).status === "running");
   return { onboarding: onboarding.id, document: document.id, routine: routine.id, swarm: swarm.id };
 }

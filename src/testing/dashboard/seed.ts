@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestServer } from "../server.ts";
 import { createSourceTree, SHOP } from "../source-tree.ts";
-import { done, say } from "./script.ts";
+import { complete, say } from "./script.ts";
 import { furnishSystems, SYSTEMS_SCRIPT, type Systems } from "./seed-systems.ts";
 
 const CART = SHOP["src/cart.ts"];
@@ -44,10 +44,13 @@ const SCRIPT = {
         path: "NOTES.md",
         content: "# Notes\n\nThe export is written by hand in three places.\n",
       }),
-      done({ findings: "Three places write CSV by hand; one quotes wrongly when a name holds a comma." }, "Surveyed."),
+      complete(
+        { findings: "Three places write CSV by hand; one quotes wrongly when a name holds a comma." },
+        "Surveyed.",
+      ),
     ],
     plan: [
-      done(
+      complete(
         {
           plan: "1. One writer with tests.\n2. Use it in the three places.\n3. Remove the old code.",
           risk: "low",
@@ -62,7 +65,7 @@ const SCRIPT = {
         path: "csv.ts",
         content: "export const quote = (text: string) => JSON.stringify(text);\n",
       }),
-      done({ changed_files: ["csv.ts"], explanation: "One writer, used everywhere." }, "Built."),
+      complete({ changed_files: ["csv.ts"], explanation: "One writer, used everywhere." }, "Built."),
     ],
     broken: [
       say("I try the tests.", "bash", { command: "echo 'FAIL csv.test.ts: expected 3 columns, got 4'; exit 1" }),
@@ -84,21 +87,21 @@ const SCRIPT = {
       }),
       say("The lock file follows.", "write", { path: "package-lock.json", content: LOCK }),
       say("Nobody uses this any more.", "bash", { command: "rm src/main.ts && printf '\\000\\001' > logo.bin" }),
-      done({ summary: "Discounts by percentage, with a test." }, "Done."),
+      complete({ summary: "Discounts by percentage, with a test." }, "Done."),
     ],
     rival: [
       say("Prices are cents.", "write", {
         path: "src/cart.ts",
         content: CART.replace("number[] = []", "bigint[] = []"),
       }),
-      done({}, "Done."),
+      complete({}, "Done."),
     ],
-    look: [done({ summary: "A shop." }, "Looked.")],
+    look: [complete({ summary: "A shop." }, "Looked.")],
     greet: [
       say("A greeting.", "write", { path: "HELLO.md", content: "# Hello\n" }),
-      done({ file: "HELLO.md" }, "Greeted."),
+      complete({ file: "HELLO.md" }, "Greeted."),
     ],
-    check: [done({ verdict: "approved", feedback: "" }, "Checked.")],
+    check: [complete({ verdict: "approved", feedback: "" }, "Checked.")],
     slow: [say("This takes a while: I run all tests.", "bash", { command: "sleep 600" })],
   },
   ...SYSTEMS_SCRIPT,
@@ -113,7 +116,7 @@ const SCRIPT = {
     { text: "`main` in **src/main.ts** calls it, and nothing else does." },
     { text: "That is all I know of {{ last_user }}" },
   ],
-  default: [done({}, "done")],
+  default: [complete({}, "done")],
 };
 
 const step = (id: string, agent: string, more: Record<string, unknown> = {}) => ({
@@ -230,24 +233,24 @@ async function furnish(server: TestServer, repository: string, token: string | u
     description: "The shop's back office.",
     repository,
   });
-  await ended(async () => {
+  await waitUntil(async () => {
     const { workspace } = await send<{ workspace: { state: string } }>("GET", `/v1/projects/${project.id}`);
     return workspace.state !== "cloning";
   });
   const graph = `/v1/projects/${project.id}/knowledge-graph`;
   const index = await send("POST", `${graph}/index`, {});
-  await ended(async () => {
+  await waitUntil(async () => {
     const { finished_at } = await send<{ finished_at: string | null }>("GET", `${graph}/index/${index.id}`);
     return finished_at !== null;
   });
   const start = async (pipeline_id: string, task_description: string, until: string, more: object = {}) => {
     const { id } = await send("POST", "/v1/runs", { pipeline_id, task_description, ...more });
-    await reached(server, id, until, token);
+    await waitForEvent(server, id, until, token);
     return id;
   };
   const succeeded = await start("change", "Quote names in every export the same way", "run_waiting");
   await send("POST", `/v1/runs/${succeeded}/approve`, { step_id: "confirm", approved: true, comment: "Continue." });
-  await reached(server, succeeded, "run_complete", token);
+  await waitForEvent(server, succeeded, "run_complete", token);
   const here = { project_name: "shop" };
   const handed = await send("POST", "/v1/spawn-executor/execute", {
     agent_id: "researcher",
@@ -257,8 +260,8 @@ async function furnish(server: TestServer, repository: string, token: string | u
   await furnishMemory(server, send);
   const tasks = await furnishBoard(send, project.id);
   const chat = await send("POST", "/v1/chat/sessions", { agent_id: "scribe", project_id: project.id });
-  await said(server, chat.id, "What does the cart do with a discount?", token);
-  await said(server, chat.id, "And who calls it?", token);
+  await sendMessage(server, chat.id, "What does the cart do with a discount?", token);
+  await sendMessage(server, chat.id, "And who calls it?", token);
   const systems = await furnishSystems(send);
   return {
     ...systems,
@@ -281,7 +284,7 @@ async function furnish(server: TestServer, repository: string, token: string | u
 }
 
 /** Checks again and again until the condition holds. */
-export async function ended(isSo: () => Promise<boolean>): Promise<void> {
+export async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await Bun.sleep(50);
 }
 
@@ -319,7 +322,7 @@ async function furnishMemory(server: TestServer, send: Send): Promise<void> {
   const text =
     "---\ntitle: Somebody says commas are forbidden\ntype: lesson\ntrusted: false\n---\nRead on a web page.\n";
   writeFileSync(join(folder, "commas-are-forbidden.md"), text);
-  await ended(async () => {
+  await waitUntil(async () => {
     const { items } = await send<{ items: unknown[] }>("GET", "/v1/memory/vaults/engineer?unconfirmed=true");
     return items.length > 0;
   });
@@ -366,14 +369,19 @@ async function furnishBoard(send: Send, project: string): Promise<{ blocked: str
 }
 
 /** Sends a message in a chat and waits for the complete answer. */
-async function said(server: TestServer, chat: string, message: string, token: string | undefined): Promise<void> {
+async function sendMessage(
+  server: TestServer,
+  chat: string,
+  message: string,
+  token: string | undefined,
+): Promise<void> {
   const path = `/v1/chat/sessions/${chat}/message?stream=true`;
   const answer = await server.request("POST", path, { body: { message }, ...(token ? { token } : {}) });
   if (answer.status >= 400) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
 }
 
 /** Waits until the run has an event of that kind. */
-async function reached(server: TestServer, run: string, kind: string, token: string | undefined): Promise<void> {
+async function waitForEvent(server: TestServer, run: string, kind: string, token: string | undefined): Promise<void> {
   const leave = new AbortController();
   const answer = await fetch(`${server.url}/v1/events/stream?run_id=${run}&kinds=${kind}`, {
     headers: token ? { Authorization: `Bearer ${token}` } : {},

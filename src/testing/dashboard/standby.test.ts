@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser())("a copied instance", () => {
     expect([await phone.overflow(), await phone.axe(), phone.faults]).toEqual([0, [], []]);
     await phone.close();
 
-    const { page, open, settled, axe, faults, close } = await visit(browser, copy.url);
+    const { page, open, waitUntilSettled, axe, faults, close } = await visit(browser, copy.url);
     await open("/");
     await page.getByText("you activate it: stop the original first").waitFor();
     expect(await axe()).toEqual([]);
@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser())("a copied instance", () => {
     await page.getByText("works on a copy of another's data").waitFor({ state: "detached" });
     expect((await copy.request("GET", "/v1/status")).body).toMatchObject({ status: "ok", standby: null });
     await open("/system");
-    await settled();
+    await waitUntilSettled();
     expect([await page.getByText("works on a copy").count(), faults]).toEqual([0, []]);
     await close();
   });

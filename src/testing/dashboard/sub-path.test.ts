@@ -69,14 +69,14 @@ const OUTSIDE = (site: string) => `[...document.querySelectorAll("[href], [src],
  * Opens the pages one after another as the navigation does, without loading each completely. @returns links and
  * requests that leave the path.
  */
-async function walk({ page, settled }: Visitor, site: string, paths: string[]): Promise<string[]> {
+async function walk({ page, waitUntilSettled }: Visitor, site: string, paths: string[]): Promise<string[]> {
   const found: string[] = [];
   const { pathname } = new URL(site);
   for (const path of paths) {
     await page.evaluate(`history.pushState(null, "", ${JSON.stringify(pathname + path)})`);
     await page.locator("main h1:visible, main [role=alert]:visible").first().waitFor();
     // A later answer would count as a fault of the next page.
-    await settled();
+    await waitUntilSettled();
     if ((await page.locator("main h1").count()) === 0)
       found.push(`${path}: ${await page.locator("main").textContent()}`);
     for (const address of (await page.evaluate(OUTSIDE(site))) as string[]) found.push(`${path}: ${address}`);

@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";
-import { focused, typeInto } from "./keyboard.ts";
+import { readFocus, typeInto } from "./keyboard.ts";
 import { visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser())("what agents do besides runs", () => {
     };
     const editor = page.getByRole("textbox", { name: "Plan of the swarm" });
     await editor.getByText("Where prices are computed").waitFor();
-    await becomes(async () => (await focused(page)).name, "Plan of the swarm");
+    await becomes(async () => (await readFocus(page)).name, "Plan of the swarm");
     await write("agent_id: researcher\ntasks:\n  - key: a\n    prompt: Do a\n    depends_on: [b]\n");
     await page.getByRole("button", { name: "Start", exact: true }).click();
     await page.getByRole("alert").getByText(/b/).first().waitFor();

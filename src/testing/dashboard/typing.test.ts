@@ -7,7 +7,7 @@ import type { Browser, Locator, Page } from "playwright-core";
 import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";
 import type { TestServer } from "../server.ts";
-import { focused, typeInto } from "./keyboard.ts";
+import { readFocus, typeInto } from "./keyboard.ts";
 import type { Seeded } from "./seed.ts";
 import { visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser())("typing", () => {
     await page.keyboard.press("Control+k");
     await page.getByRole("dialog", { name: PALETTE }).waitFor();
     await page.keyboard.type("mo  n j k x ?");
-    expect((await focused(page)).name).toBe(PALETTE);
+    expect((await readFocus(page)).name).toBe(PALETTE);
     expect(await page.getByPlaceholder("Where to").inputValue()).toBe("mo  n j k x ?");
     expect(await page.evaluate("scrollY")).toBe(0);
     await page.keyboard.press("Escape");
@@ -177,7 +177,7 @@ describe.skipIf(!hasBrowser())("typing", () => {
     await openPalette(page);
     await page.keyboard.type("approve");
     await page.keyboard.press("Enter");
-    await becomes(async () => (await focused(page)).name, "Approve");
+    await becomes(async () => (await readFocus(page)).name, "Approve");
     const { body } = await server.request<{ status: string }>("GET", `/v1/runs/${ids.waiting}`);
     expect(body.status).toBe("waiting");
     await close();
@@ -198,7 +198,7 @@ describe.skipIf(!hasBrowser())("typing", () => {
     const question = dialog.getByRole("alertdialog", { name: "Discard what you typed?" });
     const keep = async () => {
       await question.waitFor();
-      await becomes(async () => (await focused(page)).name, "Keep writing");
+      await becomes(async () => (await readFocus(page)).name, "Keep writing");
       await page.keyboard.press("Enter");
       await question.waitFor({ state: "detached" });
       expect(await dialog.getByLabel("Instructions").inputValue()).toBe("You are careful.");

@@ -4,11 +4,11 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
-import { ended } from "../attacks/held-run.ts";
+import { waitForRunEnd } from "../attacks/held-run.ts";
 import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";
 import { startServer, type TestServer } from "../server.ts";
-import { focused, pressTo, typeInto } from "./keyboard.ts";
+import { pressTo, readFocus, typeInto } from "./keyboard.ts";
 import type { Seeded } from "./seed.ts";
 import { PHONE, visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await open(`/runs/${ids.changed}?tab=changes`);
     await page.getByRole("region", { name: "src/cart.ts" }).getByText("private percent = 0;").waitFor();
     await page.keyboard.press("n");
-    while (!/^.{0,12}src\/cart\.ts/.test((await focused(page)).name)) await page.keyboard.press("n");
+    while (!/^.{0,12}src\/cart\.ts/.test((await readFocus(page)).name)) await page.keyboard.press("n");
     await to("ArrowDown", "Comment on line 6");
     await page.keyboard.press("Enter");
     await page.getByRole("textbox", { name: "Comment" }).waitFor();
@@ -141,7 +141,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await page.keyboard.press("Control+Enter");
     await page.getByRole("region", { name: "src/cart.ts" }).getByText("A hundredth, please.").waitFor();
     await page.getByRole("textbox", { name: "Comment" }).waitFor({ state: "detached" });
-    await becomes(async () => (await focused(page)).name, "Comment on line 6");
+    await becomes(async () => (await readFocus(page)).name, "Comment on line 6");
     await to("Shift+Tab", "Send back (1)");
     await page.keyboard.press("Enter");
     await page.getByLabel("Message").waitFor();
@@ -269,12 +269,12 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     const { page, close, open, faults } = await visit(browser, server.url);
     const keys = page.getByRole("dialog", { name: "Keys" });
     await open("/account");
-    const pressed = async () => {
+    const pressQuestionMark = async () => {
       await page.getByRole("heading", { name: "My account" }).click();
       await page.keyboard.press("?");
     };
     await page.getByLabel("Single-key shortcuts").uncheck();
-    await pressed();
+    await pressQuestionMark();
     for (const key of ["g", "r", "n"]) await page.keyboard.press(key);
     await page.keyboard.press("Control+k");
     await page.getByPlaceholder("Where to").waitFor();
@@ -282,7 +282,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await page.keyboard.press("Escape");
     await page.getByPlaceholder("Where to").waitFor({ state: "detached" });
     await page.getByLabel("Single-key shortcuts").check();
-    await pressed();
+    await pressQuestionMark();
     await keys.waitFor();
     await close();
     expect(faults).toEqual([]);
@@ -297,7 +297,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await drawer.waitFor();
     await page.keyboard.press("Escape");
     await drawer.waitFor({ state: "hidden" });
-    await becomes(async () => (await focused(page)).name, "Navigation");
+    await becomes(async () => (await readFocus(page)).name, "Navigation");
     for (const name of ["Agents", "Runs"]) {
       await button.tap();
       if (name === "Agents") await drawer.getByText("Library").tap();
@@ -371,7 +371,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await page.getByRole("table", { name: "Runs" }).waitFor();
     const body = { pipeline_id: "checks", task_description: "Over before the stream" };
     const { body: run } = await server.request<{ id: string }>("POST", "/v1/runs", { body });
-    await ended(server, undefined, run.id);
+    await waitForRunEnd(server, undefined, run.id);
     happened.resolve();
     await page.getByText("Over before the stream").first().waitFor();
     await context.close();

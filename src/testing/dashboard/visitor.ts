@@ -17,7 +17,7 @@ export interface Visitor {
   /** Navigates to a path as a link does, without loading the whole page again, and waits as `open` does. */
   go(path: string): Promise<void>;
   /** Waits until every request of the page is answered and rendered. Streams may continue. */
-  settled(): Promise<void>;
+  waitUntilSettled(): Promise<void>;
   /**
    * The accessibility rules that the page violates, with the elements.
    * @param about which set of `RULES` is checked. @param without selector of an element that is checked elsewhere.
@@ -90,13 +90,13 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
     if (!/stream|\/logs/.test(address)) asked.set(request, Promise.withResolvers());
     if (!address.startsWith(base) && !/^(data|blob):/.test(address)) note(`asks ${address}`);
   });
-  const ended = (request: Request) => {
+  const onRequestEnd = (request: Request) => {
     asked.get(request)?.resolve();
     asked.delete(request);
   };
-  page.on("requestfinished", ended);
-  page.on("requestfailed", ended);
-  const drawn = () => page.evaluate(DRAWN);
+  page.on("requestfinished", onRequestEnd);
+  page.on("requestfailed", onRequestEnd);
+  const waitForDraw = () => page.evaluate(DRAWN);
   const there = async () => {
     await page.locator("main h1").first().waitFor();
     await page.locator('[role="status"]:has-text("Loading")').first().waitFor({ state: "detached" });
@@ -112,11 +112,11 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
       await page.evaluate(`history.pushState(null, "", ${JSON.stringify(base + path)})`);
       await there();
     },
-    async settled() {
+    async waitUntilSettled() {
       let rounds = 0;
       do {
         await asked.values().next().value?.promise;
-        await drawn();
+        await waitForDraw();
         if (++rounds > ROUNDS_MOST)
           throw new Error(
             `${page.url()} goes on asking: ${[...asked.keys()].map((request) => request.url()).join(", ")}`,
@@ -142,7 +142,7 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
     async overflow() {
       const wide = () => page.evaluate("document.documentElement.scrollWidth - innerWidth") as Promise<number>;
       if ((await wide()) <= 0) return 0;
-      await drawn();
+      await waitForDraw();
       return wide();
     },
     close: () => context.close(),

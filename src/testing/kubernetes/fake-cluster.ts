@@ -61,12 +61,12 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
   const pools = createFakePools({ add: (pod) => void add(pod), remove: (name) => remove(name) });
   let version = 1;
 
-  const said = (answer: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) => {
+  const sendJson = (answer: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) => {
     answer.writeHead(status, { "content-type": "application/json", ...headers });
     answer.end(JSON.stringify(body));
   };
   const refuse = (answer: ServerResponse, code: number, message: string, headers?: Record<string, string>) =>
-    said(answer, code, { kind: "Status", status: "Failure", code, message, reason: REASONS[code] }, headers);
+    sendJson(answer, code, { kind: "Status", status: "Failure", code, message, reason: REASONS[code] }, headers);
 
   function publish(type: string, pod: Pod): void {
     version++;
@@ -105,8 +105,8 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
   function create(object: unknown, answer: ServerResponse): void {
     const name = textIn(membersOf(object)["metadata"], "name") ?? "";
     if (pods.has(name))
-      return said(answer, 409, { code: 409, reason: "AlreadyExists", message: `pods "${name}" already exists` });
-    said(answer, 201, add(object).object);
+      return sendJson(answer, 409, { code: 409, reason: "AlreadyExists", message: `pods "${name}" already exists` });
+    sendJson(answer, 201, add(object).object);
     made.resolve(name);
   }
   function add(object: unknown): Pod {
@@ -123,13 +123,13 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
   function review(object: unknown, answer: ServerResponse): void {
     const asks = membersOf(membersOf(membersOf(object)["spec"])["resourceAttributes"]);
     const resource = [textIn(asks, "resource"), textIn(asks, "subresource")].filter(Boolean).join("/");
-    said(answer, 201, { status: { allowed: !denied.includes(`${textIn(asks, "verb")} ${resource}`) } });
+    sendJson(answer, 201, { status: { allowed: !denied.includes(`${textIn(asks, "verb")} ${resource}`) } });
   }
   function list(query: URLSearchParams, answer: ServerResponse): void {
     const selector = selectorIn(query);
     if (query.get("watch") !== "true") {
       const items = [...pods.values()].map(({ object }) => object).filter((object) => matches(object, selector));
-      return said(answer, 200, { kind: "PodList", metadata: { resourceVersion: String(version) }, items });
+      return sendJson(answer, 200, { kind: "PodList", metadata: { resourceVersion: String(version) }, items });
     }
     const from = Number(query.get("resourceVersion"));
     answer.writeHead(200, { "content-type": "application/json" });
@@ -150,7 +150,7 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
     if (request.headers.authorization !== `Bearer ${token}`) return refuse(answer, 401, "Unauthorized");
     if (faults[0]?.(request, answer)) return void faults.shift();
     const [, name] = /^\/api\/v1\/namespaces\/work\/pods(?:\/([^/]+))?$/.exec(url.pathname) ?? [];
-    if (url.pathname.endsWith("/events")) return said(answer, 200, { kind: "EventList", items: events });
+    if (url.pathname.endsWith("/events")) return sendJson(answer, 200, { kind: "EventList", items: events });
     if (url.pathname === REVIEWS) return review(readJson(await bodyOf(request)), answer);
     if (url.pathname.startsWith("/apis/")) return await pools.handle(request, url, answer);
     if (request.method === "POST") return create(readJson(await bodyOf(request)), answer);
@@ -158,7 +158,7 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
     const pod = pods.get(name);
     if (!pod) return refuse(answer, 404, `pods "${name}" not found`);
     if (request.method === "DELETE") await remove(name);
-    said(answer, 200, pod.object);
+    sendJson(answer, 200, pod.object);
   }
 
   function enter(request: IncomingMessage, socket: Duplex): void {

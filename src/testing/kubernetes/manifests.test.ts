@@ -25,8 +25,8 @@ test("the chart with its own values makes what the plain manifests make", () => 
   const template = membersOf(within(chart.get(SERVER), "spec", "template", "metadata"));
   expect(Object.keys(membersOf(template["annotations"]))).toEqual(["skep.settings"]);
   delete template["annotations"];
-  const sorted = (all: typeof plain) => Object.fromEntries([...all].toSorted(([a], [b]) => a.localeCompare(b)));
-  expect(sorted(chart)).toEqual(sorted(plain));
+  const sortByKey = (all: typeof plain) => Object.fromEntries([...all].toSorted(([a], [b]) => a.localeCompare(b)));
+  expect(sortByKey(chart)).toEqual(sortByKey(plain));
 });
 
 test("the agents' role grants exactly what the server asks for, in that namespace alone, and the server has no other", () => {
@@ -44,9 +44,9 @@ test("the agents' role grants exactly what the server asks for, in that namespac
       ),
     ),
   );
-  const asked = ({ verb, resource, subresource, group = "" }: Right) =>
+  const formatRight = ({ verb, resource, subresource, group = "" }: Right) =>
     [verb, [resource, subresource].filter(Boolean).join("/"), group].join(" ");
-  expect(granted.toSorted()).toEqual(POD_RIGHTS.map(asked).toSorted());
+  expect(granted.toSorted()).toEqual(POD_RIGHTS.map(formatRight).toSorted());
 });
 
 test("the server's Pod is what the standard `restricted` asks for, and its variables are settings that the server takes", () => {

@@ -41,19 +41,19 @@ export const createBells = (diary: BellDiary) =>
           return { ok: true, output: `rung ${ring(times)} times` };
         },
       };
-      const said = (what: string) => () => void diary.calls.push(what);
+      const createRecorder = (what: string) => () => void diary.calls.push(what);
       return {
-        service: { rung: () => rung },
+        service: { countRings: () => rung },
         routes: () => bellRoutes((times, { userId }) => jobs.enqueue(job, { times }, { userId })),
         jobs: [job],
         tools: toolsOf("bells", [tool]),
         counts: () => ({ bells_rung: rung }),
         checks: () => [ok("bells", "The bell hangs.")],
         handOver: (from, to) => void diary.owners.push(`${from} → ${to}`),
-        prunes: [{ keep: 1, run: said("pruned") }],
-        start: said("start"),
-        stop: said("stop"),
-        close: said("close"),
+        prunes: [{ keep: 1, run: createRecorder("pruned") }],
+        start: createRecorder("start"),
+        stop: createRecorder("stop"),
+        close: createRecorder("close"),
       };
     },
     bellEvents,

@@ -92,7 +92,7 @@ function plainTools(server: McpServer): void {
 
 /** Tools that ask the client before they answer. Only the newer revision supports this. */
 function askingTools(server: McpServer): void {
-  const named = (name: string, requests: () => Record<string, ReturnType<typeof ask>>, withState = false) =>
+  const register = (name: string, requests: () => Record<string, ReturnType<typeof ask>>, withState = false) =>
     server.registerTool(name, { description: name, inputSchema: nothing }, async (_, ctx) => {
       const answers = (ctx.mcpReq.inputResponses ?? {}) as Record<string, unknown>;
       const wanted = requests();
@@ -101,14 +101,22 @@ function askingTools(server: McpServer): void {
       const requestState = withState ? { requestState: await codec.mint({ round: 1 }, ctx) } : {};
       return inputRequired({ inputRequests: wanted, ...requestState });
     });
-  named("test_input_required_result_elicitation", () => ({ user_name: ask("What is your name?", "name") }));
-  named("test_input_required_result_sampling", () => ({
+  register("test_input_required_result_elicitation", () => ({ user_name: ask("What is your name?", "name") }));
+  register("test_input_required_result_sampling", () => ({
     capital_question: sample("What is the capital of France?", 100),
   }));
-  named("test_input_required_result_list_roots", () => ({ client_roots: inputRequired.listRoots() }));
-  named("test_input_required_result_request_state", () => ({ confirm: ask("Please confirm", "ok", "boolean") }), true);
-  named("test_input_required_result_tampered_state", () => ({ confirm: ask("Please confirm", "ok", "boolean") }), true);
-  named(
+  register("test_input_required_result_list_roots", () => ({ client_roots: inputRequired.listRoots() }));
+  register(
+    "test_input_required_result_request_state",
+    () => ({ confirm: ask("Please confirm", "ok", "boolean") }),
+    true,
+  );
+  register(
+    "test_input_required_result_tampered_state",
+    () => ({ confirm: ask("Please confirm", "ok", "boolean") }),
+    true,
+  );
+  register(
     "test_input_required_result_multiple_inputs",
     () => ({
       user_name: ask("What is your name?", "name"),

@@ -19,7 +19,7 @@ export const ODD_SERVER = join(import.meta.dir, "odd-server.ts");
 export const BUN = realpathSync(join(MODULES, ".bin/bun"));
 
 /** Bundles a server into one file, so that the image needs no node_modules. */
-async function bundled(entry: string): Promise<Buffer> {
+async function bundle(entry: string): Promise<Buffer> {
   const { outputs } = await Bun.build({ entrypoints: [entry], target: "bun" });
   return Buffer.from(await outputs[0]!.arrayBuffer());
 }
@@ -44,11 +44,11 @@ export async function mcpImage(docker: DockerClient): Promise<string> {
     ["bin/busybox", busybox],
     ["bin/bun", readFileSync(BUN)],
     ...sharedLibraries(BUN).map((path): [string, Buffer] => [path.slice(1), readFileSync(realpathSync(path))]),
-    ["srv/odd/index.js", await bundled(ODD_SERVER)],
+    ["srv/odd/index.js", await bundle(ODD_SERVER)],
   ];
   for (const name of NPM_SERVERS) {
     const entry = npmServerEntry(name);
-    files.push([`srv/${name}/index.js`, await bundled(entry)]);
+    files.push([`srv/${name}/index.js`, await bundle(entry)]);
     // The servers read their version from this file, beside themselves or in a parent folder.
     files.push([`srv/${name}/package.json`, readFileSync(join(entry, "../../package.json"))]);
   }

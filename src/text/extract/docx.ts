@@ -5,7 +5,7 @@ import { type Block, EXTRACT_LIMITS, Unreadable } from "./model.ts";
 export async function docxBlocks(bytes: Uint8Array): Promise<{ title: string | undefined; blocks: Iterable<Block> }> {
   const { unzipSync, strFromU8 } = await import("fflate");
   let unpacked = 0;
-  const kept = (name: string, size: number): boolean => name === "docProps/core.xml" && size < 1_000_000;
+  const isKept = (name: string, size: number): boolean => name === "docProps/core.xml" && size < 1_000_000;
   let entries: Record<string, Uint8Array>;
   try {
     entries = unzipSync(bytes, {
@@ -15,7 +15,7 @@ export async function docxBlocks(bytes: Uint8Array): Promise<{ title: string | u
           throw new Unreadable(
             `It unpacks to more than ${EXTRACT_LIMITS.unpackedBytes / 1024 ** 2} MiB: it is a bomb.`,
           );
-        return kept(name, originalSize);
+        return isKept(name, originalSize);
       },
     });
   } catch (error) {

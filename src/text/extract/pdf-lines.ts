@@ -78,14 +78,14 @@ function blocksOf(lines: readonly Line[], page: number): PdfBlock[] {
       end++;
     const some = lines.slice(at, end);
     if (width > 1 && some.length > 1) add(some, tableText(some.map(({ cells }) => cells.map(tidy))));
-    else add(some, joined(some.map(({ cells }) => tidy(cells.join("  ")))));
+    else add(some, joinLines(some.map(({ cells }) => tidy(cells.join("  ")))));
     at = end;
   }
   return blocks;
 }
 
 /** Joins lines into one text. A word that was hyphenated at the end of a line becomes whole again. */
-const joined = (lines: readonly string[]): string =>
+const joinLines = (lines: readonly string[]): string =>
   lines.reduce((text, line) => {
     if (text === "") return line;
     return /\p{L}-$/u.test(text) && /^\p{Ll}/u.test(line) ? text.slice(0, -1) + line : `${text} ${line}`;

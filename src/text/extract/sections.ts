@@ -29,7 +29,7 @@ export function* sectionsOf(blocks: Iterable<Block>): Generator<ExtractedSection
       if (open && open.length > 0 && open.length + part.length > sectionCharacters) {
         const { level: same, title } = open;
         yield* end();
-        begin(same, title === "" ? "" : continued(title), page);
+        begin(same, title === "" ? "" : markContinued(title), page);
       }
       if (!open) begin(1, "", page);
       open!.parts.push(part);
@@ -50,6 +50,6 @@ function* piecesOf(text: string): Generator<string> {
   }
 }
 
-const continued = (title: string): string => (title.endsWith(" (continued)") ? title : `${title} (continued)`);
+const markContinued = (title: string): string => (title.endsWith(" (continued)") ? title : `${title} (continued)`);
 
 export const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim().slice(0, titleCharacters);

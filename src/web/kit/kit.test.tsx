@@ -117,7 +117,7 @@ const NOTES: Note[] = [
   { id: "n1", text: "Water the plants" },
   { id: "n2", text: "Feed the cat" },
 ];
-const listed = (part: object = {}) => ({
+const createListQuery = (part: object = {}) => ({
   rows: [] as Note[],
   isPending: false,
   error: null,
@@ -143,7 +143,8 @@ const list = {
 };
 
 describe("a list", () => {
-  const render = (part: object, address?: string) => textOfPart(<List {...list} query={listed(part)} />, address);
+  const render = (part: object, address?: string) =>
+    textOfPart(<List {...list} query={createListQuery(part)} />, address);
 
   test("that loads shows that, not that it is empty", async () => {
     const markup = await render({ isPending: true, data: undefined });
@@ -189,7 +190,13 @@ describe("a list", () => {
 test("a list's page has its heading, its filters and its dialogs around the rows", async () => {
   const { label, ...rest } = list;
   const markup = textOfPart(
-    <ListPage title={label} cli="skep secrets" filterBar={<i>search</i>} query={listed({ rows: NOTES })} {...rest}>
+    <ListPage
+      title={label}
+      cli="skep secrets"
+      filterBar={<i>search</i>}
+      query={createListQuery({ rows: NOTES })}
+      {...rest}
+    >
       <b>dialog</b>
     </ListPage>,
   );
@@ -200,7 +207,7 @@ describe("a page about one thing", () => {
   const page = (query: object) =>
     textOfPart(
       <DetailPage
-        query={{ ...listed(), data: undefined as Note | undefined, ...query }}
+        query={{ ...createListQuery(), data: undefined as Note | undefined, ...query }}
         kind="Note"
         head={({ text }) => ({ title: text, cli: "skep secrets" })}
       >

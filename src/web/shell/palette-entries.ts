@@ -149,7 +149,7 @@ export interface EntryGroup {
 }
 
 /** Groups the entries, in order of appearance. */
-function grouped(entries: Entry[]): EntryGroup[] {
+function groupEntries(entries: Entry[]): EntryGroup[] {
   const groups = new Map<string, Entry[]>();
   for (const entry of entries) groups.set(entry.group, [...(groups.get(entry.group) ?? []), entry]);
   return [...groups].map(([name, list]) => ({ name, entries: list }));
@@ -177,7 +177,7 @@ export function useEntries(typed: string, stop: () => void): EntryGroup[] {
         path: `/runs/${id}`,
       }),
     );
-    return grouped([...recent, ...fixed, ...runs]);
+    return groupEntries([...recent, ...fixed, ...runs]);
   }
   const found = [...things, ...symbols].map((one): Entry => {
     const { group, href } = WHERE[one.kind];
@@ -201,5 +201,5 @@ export function useEntries(typed: string, stop: () => void): EntryGroup[] {
   const tenths = (score: number) => Math.round(score * 10);
   const order = ({ entry: { group } }: { entry: Entry }) => GROUPS.indexOf(group);
   const best = once.toSorted((a, b) => tenths(b.score) - tenths(a.score) || order(a) - order(b) || b.score - a.score);
-  return grouped(best.map(({ entry }) => entry));
+  return groupEntries(best.map(({ entry }) => entry));
 }

@@ -3,7 +3,7 @@ import { useSyncExternalStore } from "react";
 
 type Theme = "system" | "light" | "dark";
 
-function stored(): Theme {
+function readTheme(): Theme {
   const value = localStorage.getItem("skep-theme");
   return value === "light" || value === "dark" ? value : "system";
 }
@@ -23,4 +23,4 @@ const subscribe = (act: () => void) => {
   };
 };
 
-export const useTheme = (): Theme => useSyncExternalStore(subscribe, stored);
+export const useTheme = (): Theme => useSyncExternalStore(subscribe, readTheme);

@@ -31,7 +31,7 @@ interface Around {
   /** Sets whether the form is being sent. Meanwhile the page may navigate to the result without asking. */
   sending(is: boolean): void;
   /** Says that the typed text was sent, so that it is no longer unsaved. */
-  sent(): void;
+  markSent(): void;
 }
 const DialogAround = createContext<Around | null>(null);
 /** The dialog around the calling component, if any. */
@@ -112,7 +112,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
         {/* The padding belongs to the scrolling part, so that the form's footer stays at the dialog's edge. */}
         <div className="scroll-pb-20 overflow-y-auto">
           <div className="p-4">
-            <DialogAround.Provider value={{ close, sending, sent: typed.clear }}>
+            <DialogAround.Provider value={{ close, sending, markSent: typed.clear }}>
               <Guard>{children}</Guard>
             </DialogAround.Provider>
           </div>

@@ -4,12 +4,12 @@ import { Fragment, type ReactNode } from "react";
 /** Pairs of name and value; null entries are left out. */
 type Facts = ([name: string, value: ReactNode] | null)[];
 
-const shown = (facts: Facts) => facts.filter((fact) => fact !== null);
+const omitNull = (facts: Facts) => facts.filter((fact) => fact !== null);
 
 export function FactRow({ facts }: { facts: Facts }) {
   return (
     <dl className="mb-4 flex flex-wrap gap-x-8 gap-y-2">
-      {shown(facts).map(([name, value]) => (
+      {omitNull(facts).map(([name, value]) => (
         <div key={name}>
           <dt className="text-xs text-faint">{name}</dt>
           <dd className="tabular-nums">{value}</dd>
@@ -22,7 +22,7 @@ export function FactRow({ facts }: { facts: Facts }) {
 export function FactList({ facts }: { facts: Facts }) {
   return (
     <dl className="grid grid-cols-[max-content_minmax(0,1fr)] gap-x-6 gap-y-1.5">
-      {shown(facts).map(([name, value]) => (
+      {omitNull(facts).map(([name, value]) => (
         <Fragment key={name}>
           <dt className="text-dim">{name}</dt>
           <dd>{value}</dd>

@@ -17,13 +17,13 @@ export interface Fields {
   raw(name: string): string;
   /** Undefined if the field is empty. */
   number(name: string): number | undefined;
-  checked(name: string): boolean;
+  isChecked(name: string): boolean;
   /** Split at spaces or commas. */
   words(name: string): string[];
   /** Split at commas only, because entries may contain spaces. */
   entries(name: string): string[];
   /** The texts of the fields that are not empty, by name. */
-  filled<Name extends string>(...names: Name[]): { [Field in Name]?: string };
+  pickFilled<Name extends string>(...names: Name[]): { [Field in Name]?: string };
   /** All fields, including files, for a multipart request. */
   all(): FormData;
   /**
@@ -42,8 +42,8 @@ export function fieldsOf(form: HTMLFormElement): Fields {
       .split(between)
       .map((part) => part.trim())
       .filter(Boolean);
-  function filled<Name extends string>(...names: Name[]): { [Field in Name]?: string };
-  function filled(...names: string[]): Record<string, string> {
+  function pickFilled<Name extends string>(...names: Name[]): { [Field in Name]?: string };
+  function pickFilled(...names: string[]): Record<string, string> {
     return Object.fromEntries(names.filter(text).map((name) => [name, text(name)]));
   }
   return {
@@ -51,10 +51,10 @@ export function fieldsOf(form: HTMLFormElement): Fields {
     all: () => data,
     text,
     number: (name) => (text(name) === "" ? undefined : Number(raw(name))),
-    checked: (name) => data.get(name) !== null,
+    isChecked: (name) => data.get(name) !== null,
     words: (name) => parts(name, /[\s,]+/),
     entries: (name) => parts(name, ","),
-    filled,
+    pickFilled,
     choice: <Word extends string>(name: string) => raw(name) as Word,
   };
 }
@@ -130,7 +130,7 @@ export function Form({
     dialog?.sending(false);
     if (!done) return;
     discard();
-    dialog?.sent();
+    dialog?.markSent();
   };
   return (
     <form ref={form} onSubmit={send} className={`${dialog ? "not-last:mb-8" : ""} ${className}`}>

@@ -66,7 +66,7 @@ export function dateTime(at: string): string {
 }
 
 /** A number such as `12,345`. `Intl` is avoided if possible: its first use in a page loads data for about 60 ms. */
-export function grouped(value: number): string {
+export function formatNumber(value: number): string {
   if (!Number.isSafeInteger(value) || value < 0) return value.toLocaleString("en-US");
   const digits = String(value);
   let text = digits.slice(-3);
@@ -79,7 +79,7 @@ export function usd(amount: number): string {
   if (amount === 0) return "$0";
   if (amount < 0.01) return `$${amount.toPrecision(2)}`;
   if (amount < 1_000) return `$${amount.toFixed(2)}`;
-  return `$${grouped(Math.round(amount))}`;
+  return `$${formatNumber(Math.round(amount))}`;
 }
 
 /** The cost of work, some of whose model calls may have no known price: `no price`, `over $1.27`. */
@@ -90,7 +90,7 @@ export function costText(cost: { cost_usd: number; calls_without_price: number }
 
 /** `840`, `12.4k`, `3.1M`. */
 export function count(value: number): string {
-  if (value < 10_000) return grouped(value);
+  if (value < 10_000) return formatNumber(value);
   if (value < 1_000_000) return `${(value / 1_000).toFixed(value < 100_000 ? 1 : 0)}k`;
   return `${(value / 1_000_000).toFixed(1)}M`;
 }
@@ -117,4 +117,4 @@ export function sentence(field: string): string {
 }
 
 export const plural = (many: number, one: string, more = `${one}s`): string =>
-  `${grouped(many)} ${many === 1 ? one : more}`;
+  `${formatNumber(many)} ${many === 1 ? one : more}`;

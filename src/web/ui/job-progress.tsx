@@ -16,10 +16,10 @@ interface Props {
   /** Called once when the job has ended, whether it succeeded or not. */
   onEnd?(): unknown;
   /** Renders what is shown after the job has ended; by default nothing. */
-  ended?(job: Job): ReactNode;
+  renderEnd?(job: Job): ReactNode;
 }
 
-export function JobProgress({ id, about, onEnd, ended }: Props) {
+export function JobProgress({ id, about, onEnd, renderEnd }: Props) {
   const params = { path: { id } };
   const { data, error } = api.useQuery("get", "/v1/jobs/{id}", { params });
   const over = Boolean(data?.finished_at);
@@ -34,7 +34,7 @@ export function JobProgress({ id, about, onEnd, ended }: Props) {
       await must(client.POST("/v1/jobs/{id}/cancel", { params }));
       await refresh("/v1/jobs");
     });
-  if (data && over) return ended?.(data) ?? null;
+  if (data && over) return renderEnd?.(data) ?? null;
   // The job ended so long ago that the server no longer keeps it.
   if (!data && error && problemOf(error).status === 404) return null;
   return (

@@ -9,12 +9,12 @@ import { visible } from "./visible.ts";
 type Make = typeof react.jsx;
 
 /** @returns the same object if nothing changes, so that React's memoization still works. */
-function shown(children: ReactNode): ReactNode {
+function makeVisible(children: ReactNode): ReactNode {
   if (typeof children === "string") return visible(children);
   if (!Array.isArray(children)) return children;
   let changed = false;
   const all = children.map((child: ReactNode) => {
-    const now = shown(child);
+    const now = makeVisible(child);
     changed ||= now !== child;
     return now;
   });
@@ -26,7 +26,7 @@ const visibly =
   (type, props, key) => {
     const { children } = props as { children?: ReactNode };
     if (children === undefined || typeof type === "function" || type === "textarea") return make(type, props, key);
-    const now = shown(children);
+    const now = makeVisible(children);
     return make(type, now === children ? props : { ...(props as object), children: now }, key);
   };
 

@@ -6,9 +6,9 @@ import { loadParts, textOfPart } from "../../testing/dashboard/parts-as-text.ts"
 const { LineDiff } = await loadParts(() => import("./line-diff.tsx"));
 const { Conflict } = await loadParts(() => import("./conflict.tsx"));
 
-const numbered = (count: number, name: string) => Array.from({ length: count }, (_, at) => `${name} ${at}`);
+const createLines = (count: number, name: string) => Array.from({ length: count }, (_, at) => `${name} ${at}`);
 const text = (first: string, second: string) =>
-  [...numbered(40, "top"), first, ...numbered(30, "middle"), second, ...numbered(20, "end")].join("\n");
+  [...createLines(40, "top"), first, ...createLines(30, "middle"), second, ...createLines(20, "end")].join("\n");
 const linesOf = (markup: string): string[] =>
   markup
     .replace(/<\/?(span|pre)[^>]*>/g, "")

@@ -10,16 +10,16 @@ const findNote = (id: string) => {
   const title = TITLES[id];
   return title === undefined ? undefined : { href: `/memory/ann?entry=${encodeURIComponent(id)}`, title };
 };
-const shown = (text: string): string => textOfPart(<Markdown text={text} findNote={findNote} />);
+const render = (text: string): string => textOfPart(<Markdown text={text} findNote={findNote} />);
 const LINK = '<a href="/memory/ann?entry=note%2Fa">';
 
 test("a note that another names is a link by its title, as the title is written, or by the name that was given", () => {
-  expect(shown("See [[note/a]].")).toContain(`See ${LINK}A \u2014 *one* &amp; two</a>.`);
-  expect(shown("It`s in [[ note/a |there]].")).toContain(`${LINK}there</a>`);
+  expect(render("See [[note/a]].")).toContain(`See ${LINK}A \u2014 *one* &amp; two</a>.`);
+  expect(render("It`s in [[ note/a |there]].")).toContain(`${LINK}there</a>`);
 });
 
 test("what is code, or names no note, stays as it was written", () => {
-  expect(shown("`` [[note/a]] `` and [[note/none]]")).toContain("<code>[[note/a]]</code> and [[note/none]]");
-  expect(shown("```\n[[note/a]]\n```")).toContain("<code>[[note/a]]\n</code>");
+  expect(render("`` [[note/a]] `` and [[note/none]]")).toContain("<code>[[note/a]]</code> and [[note/none]]");
+  expect(render("```\n[[note/a]]\n```")).toContain("<code>[[note/a]]\n</code>");
   expect(textOfPart(<Markdown text="[[note/a]]" />)).toContain("<p>[[note/a]]</p>");
 });

@@ -42,7 +42,7 @@ function record({ status = 0, mode = 0, size = 0, name = "", target = "" }: Said
 }
 
 /** A container that gives prepared answers to each request, in pieces of seven bytes. */
-function hostile(answers: (Said | Buffer)[][]): { carrier: Carrier; ended(): boolean } {
+function hostile(answers: (Said | Buffer)[][]): { carrier: Carrier; hasEnded(): boolean } {
   const left = [...answers];
   let over = false;
   const carrier: Carrier = createCarrier(
@@ -54,7 +54,7 @@ function hostile(answers: (Said | Buffer)[][]): { carrier: Carrier; ended(): boo
       over = true;
     },
   );
-  return { carrier, ended: () => over };
+  return { carrier, hasEnded: () => over };
 }
 
 describe("a listing", () => {
@@ -76,13 +76,13 @@ describe("a listing", () => {
     ["that is followed by what nobody asked", [END, Buffer.from("more")], "none"],
   ];
   test.each(cases)("%s is refused", async (_what, said, code) => {
-    const { carrier, ended } = hostile([said]);
+    const { carrier, hasEnded } = hostile([said]);
     const failure = await carrier.list().then(
       () => ({ code: "none" }),
       (error) => error,
     );
     expect(failure.code).toBe(code);
-    expect(ended()).toBe(true);
+    expect(hasEnded()).toBe(true);
     // Further calls fail at once.
     await expect(carrier.list()).rejects.toMatchObject({ status: expect.any(Number) });
   });

@@ -83,7 +83,8 @@ interface Waiting {
   reject(why: unknown): void;
 }
 
-export const lost = (why: string): Problem => unavailable("sandbox_lost", `The sandbox's files are gone: ${why}.`);
+export const createLostProblem = (why: string): Problem =>
+  unavailable("sandbox_lost", `The sandbox's files are gone: ${why}.`);
 
 /** @param write resolves when there is room for more. @param over called once the connection has ended. */
 export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: () => void) {
@@ -113,8 +114,8 @@ export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: 
   const alive = () => {
     clearTimeout(idle);
     if (waiting.length === 0) return rest();
-    idle = setTimeout(() => end(lost("they do not answer")), LIMITS.carrierIdleMs);
-    late ??= setTimeout(() => end(lost("they take too long")), LIMITS.carrierMs);
+    idle = setTimeout(() => end(createLostProblem("they do not answer")), LIMITS.carrierIdleMs);
+    late ??= setTimeout(() => end(createLostProblem("they take too long")), LIMITS.carrierMs);
   };
   /** Passes bytes to the first pending answer. @returns false when it needs more bytes. */
   const step = (one: Waiting): boolean => {
@@ -144,7 +145,7 @@ export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: 
     } catch (error) {
       return end(error);
     }
-    if (waiting.length === 0 && held.length > 0) return end(lost("they said what nobody asked"));
+    if (waiting.length === 0 && held.length > 0) return end(createLostProblem("they said what nobody asked"));
     alive();
   };
   async function ask<T>(request: Uint8Array, reading: Reading<T>, more?: () => Promise<void>): Promise<T> {
@@ -231,7 +232,7 @@ function statOf(record: Buffer): FarStat {
   };
 }
 
-function refused(path: string, status: number): Problem {
+function toProblem(path: string, status: number): Problem {
   if (NO_SPACE.includes(status))
     return new Problem(507, "disk_full", "There is no space left for the sandbox's files.");
   const shown = JSON.stringify(path.slice(0, 200));
@@ -241,20 +242,20 @@ function refused(path: string, status: number): Problem {
 function* readStat(path: string): Reading<FarStat> {
   const record = yield ANSWER_BYTES;
   const status = record.readUInt32LE(0);
-  if (status !== 0) throw refused(path, status);
+  if (status !== 0) throw toProblem(path, status);
   return statOf(record);
 }
 
 function* readEnd(path: string): Reading<void> {
   const status = (yield ANSWER_BYTES).readUInt32LE(0);
-  if (status !== 0 && status !== ENOENT) throw refused(path, status);
+  if (status !== 0 && status !== ENOENT) throw toProblem(path, status);
 }
 
 function* readFile(maxBytes: number, sink: Sink): Reading<boolean> {
   const record = yield ANSWER_BYTES;
   if (record.readUInt32LE(0) !== 0) return false;
   const stat = statOf(record);
-  if (stat.kind !== "file" || stat.size > maxBytes) throw lost("they do not keep to the form");
+  if (stat.kind !== "file" || stat.size > maxBytes) throw createLostProblem("they do not keep to the form");
   sink.begin(stat);
   for (let left = stat.size; left > 0; ) {
     const part = yield -Math.min(left, PART_BYTES);
@@ -274,29 +275,30 @@ function* readListing(): Reading<Listing> {
     const status = record.readUInt32LE(0);
     if (status === END) {
       listing.time = timeOf(record);
-      if (folders.length > 0) throw lost("they do not keep to the form");
+      if (folders.length > 0) throw createLostProblem("they do not keep to the form");
       return listing;
     }
     if (status === LEFT) {
-      if (folders.pop() === undefined) throw lost("they do not keep to the form");
+      if (folders.pop() === undefined) throw createLostProblem("they do not keep to the form");
       continue;
     }
     if (status === FAULT) {
       if (wide(record, 16) === ENAMETOOLONG) throw tooLarge(`${LIMITS.carriedDepth} folders in each other`);
       listing.unreadable.push(folders.at(-1) ?? "");
       // At most one fault per folder, and each folder is an entry itself.
-      if (listing.unreadable.length > listing.entries.length + 1) throw lost("they do not keep to the form");
+      if (listing.unreadable.length > listing.entries.length + 1)
+        throw createLostProblem("they do not keep to the form");
       continue;
     }
     const [nameBytes, targetBytes] = [record.readUInt16LE(36), record.readUInt16LE(38)];
     // Checked before the text is waited for.
-    if (nameBytes > NAME_BYTES || targetBytes > PATH_BYTES) throw lost("they do not keep to the form");
+    if (nameBytes > NAME_BYTES || targetBytes > PATH_BYTES) throw createLostProblem("they do not keep to the form");
     const stat = statOf(record);
     const text = (yield nameBytes + targetBytes).toString("latin1");
     const [name, target] = [text.slice(0, nameBytes), text.slice(nameBytes)];
-    if (status !== 0 || !isName(name)) throw lost("they do not keep to the form");
+    if (status !== 0 || !isName(name)) throw createLostProblem("they do not keep to the form");
     const path = folders.length === 0 ? name : `${folders.at(-1)}/${name}`;
-    if (path.length > PATH_BYTES || target.includes("\0")) throw lost("they do not keep to the form");
+    if (path.length > PATH_BYTES || target.includes("\0")) throw createLostProblem("they do not keep to the form");
     bytes += stat.kind === "file" ? stat.size : 0;
     if (bytes > LIMITS.carriedBytes) throw tooLarge(`${LIMITS.carriedBytes / 1024 ** 3} GiB`);
     if (listing.entries.length >= LIMITS.carriedEntries) throw tooLarge(`${LIMITS.carriedEntries} files and folders`);

@@ -1,6 +1,6 @@
 /** The connection to the carrier of one folder. It is made when it is needed, and again when it was lost. */
 import { codeOf, type Problem } from "../../../core/errors.ts";
-import { type Carrier, createCarrier, lost } from "./carrier.ts";
+import { type Carrier, createCarrier, createLostProblem } from "./carrier.ts";
 
 /** A connection to the carrier's program, as the driver of the container makes it. */
 interface Connected {
@@ -27,7 +27,7 @@ export async function openLink(connect: Connect): Promise<Link> {
     },
   );
   connected = await connect(carrier.feed);
-  const over = () => carrier.end(lost("the program that carries them ended"));
+  const over = () => carrier.end(createLostProblem("the program that carries them ended"));
   connected.closed.then(over, over);
   return { carrier, isOpen: () => isOpen };
 }

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { takeTurns } from "../../../core/turns.ts";
 import type { FileKind, FileStat, Folder, NewFile } from "../../../working-copy/folder.ts";
-import { joined, walkBeneath } from "../../../working-copy/walk.ts";
+import { joinPath, walkBeneath } from "../../../working-copy/walk.ts";
 import type { FarStat, Sink } from "./carrier.ts";
 
 export interface NearEntry {
@@ -34,7 +34,7 @@ export async function scanNear(top: Folder): Promise<Map<string, NearEntry>> {
       const pause = turn();
       if (pause) await pause;
       const stat = folder.findListed(name);
-      if (stat && stat.kind !== "other") found.set(joined(path, name), nearEntry(stat));
+      if (stat && stat.kind !== "other") found.set(joinPath(path, name), nearEntry(stat));
     }
   return found;
 }
@@ -55,7 +55,11 @@ export function makeNearLink(top: Folder, path: string, target: string): NearEnt
  * Receives a file under a temporary name next to its place and then renames it, so that a reader sees either the old or
  * the new file.
  */
-export function nearSink(top: Folder, path: string, done: (far: FarStat, near: NearEntry) => void): Sink & Disposable {
+export function nearSink(
+  top: Folder,
+  path: string,
+  onDone: (far: FarStat, near: NearEntry) => void,
+): Sink & Disposable {
   const draft = draftBeside(path);
   let file: NewFile | undefined;
   let taken: FarStat | undefined;
@@ -70,7 +74,7 @@ export function nearSink(top: Folder, path: string, done: (far: FarStat, near: N
       file![Symbol.dispose]();
       file = undefined;
       replace(top, draft, path);
-      done(taken!, nearEntry(top.stat(path)));
+      onDone(taken!, nearEntry(top.stat(path)));
     },
     [Symbol.dispose]() {
       if (!file) return;

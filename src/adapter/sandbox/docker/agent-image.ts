@@ -31,7 +31,7 @@ const REMEDY = "Load one from a file with `skep image load FILE`, or make one wi
 
 const missing = (detail: string) => unavailable("image_missing", `${detail} ${REMEDY}`);
 const isOurs = (name: string): boolean => /^skep\//.test(name);
-const tagged = (name: string): string => (/[:@]/.test(name.slice(name.lastIndexOf("/") + 1)) ? name : `${name}:latest`);
+const addTag = (name: string): string => (/[:@]/.test(name.slice(name.lastIndexOf("/") + 1)) ? name : `${name}:latest`);
 
 export function createAgentImages(deps: AgentImageDeps) {
   const { docker, pull, own = DEFAULT_AGENT_IMAGE } = deps;
@@ -43,7 +43,7 @@ export function createAgentImages(deps: AgentImageDeps) {
     return making;
   };
   async function fetch(name: string, signal: AbortSignal | undefined): Promise<void> {
-    if (tagged(name) === own) return makeOnce();
+    if (addTag(name) === own) return makeOnce();
     if (isOurs(name)) throw missing(`The image ${name} is not on this machine, and no registry has it.`);
     if (!pull) throw missing(`The image ${name} is not on this machine, and IMAGE_PULL forbids pulling it.`);
     await pullImage(deps, name, signal);
@@ -61,10 +61,10 @@ export function createAgentImages(deps: AgentImageDeps) {
     },
     /** Whether `make` has what it needs. Does not make anything. */
     canMake: async (name: string): Promise<boolean> =>
-      tagged(name) === own && (pull || (await hasBusybox(deps.busyboxPaths))),
+      addTag(name) === own && (pull || (await hasBusybox(deps.busyboxPaths))),
     /** Makes the image, if it is the one that is made here. @returns false when it is not, or could not be made. */
     async make(name: string): Promise<boolean> {
-      if (tagged(name) !== own) return false;
+      if (addTag(name) !== own) return false;
       return makeOnce().then(
         () => true,
         (error) => {

@@ -8,7 +8,7 @@ import type { CacheFolders } from "../../../engine/sandbox.ts";
 import type { DockerClient } from "../../docker.ts";
 import type { Owner } from "../workspace-path.ts";
 import { hear } from "./exec.ts";
-import { bound } from "./lock-down.ts";
+import { toBindMount } from "./lock-down.ts";
 import { filesFolder, makeFilesVolume, mountedVolume } from "./volume.ts";
 
 const CACHES = "/skep/caches";
@@ -49,7 +49,7 @@ export async function openCaches({ docker, instanceId, caches, imageId, owner }:
   const labels = { "skep.instance": instanceId, [LABEL]: `${projectId} ${whose}` };
   const folder = filesFolder(await docker.volumes.ensure(name, labels));
   return {
-    mounts: [bound({ source: folder, target: CACHES, isEngines: true }), mountedVolume(name, HELD)],
+    mounts: [toBindMount({ source: folder, target: CACHES, isEngines: true }), mountedVolume(name, HELD)],
     /**
      * Makes the volume's folder. Call this when the engine does not have it, because the volume is new or was removed
      * by hand.

@@ -12,7 +12,7 @@ import type { FrameSink } from "../../docker/demux.ts";
 import type { DockerClient } from "../../docker.ts";
 import { type CarriedFolder, createCarriedFolder } from "../detached/carried-folder.ts";
 import { carriedWorkspace } from "../detached/carried-workspace.ts";
-import { type Carrier, lost } from "../detached/carrier.ts";
+import { type Carrier, createLostProblem } from "../detached/carrier.ts";
 import { createCarrying, type Link, openLink } from "../detached/carrying.ts";
 import { createWorkspaceFiles } from "../workspace-files.ts";
 import type { Owner } from "../workspace-path.ts";
@@ -142,7 +142,7 @@ export function createCarriedFiles({ docker, containerId, places, attached, read
   let used = false;
   const each = async (act: (carried: CarriedFolder, carrier: Carrier) => Promise<void>): Promise<void> => {
     await ready();
-    if (ended) throw lost("it was stopped");
+    if (ended) throw createLostProblem("it was stopped");
     await Promise.all(places.map(({ copy }, index) => links[index]!.use((carrier) => act(copy.carried, carrier))));
   };
   const bringBack = async () => {
@@ -187,7 +187,7 @@ export function createCarriedFiles({ docker, containerId, places, attached, read
       await Promise.race([last, new Promise((wake) => setTimeout(wake, LAST_MS).unref())]);
       ended = true;
       for (const { copy } of places) copy.users -= 1;
-      for (const link of links) link.end(lost("it was stopped"));
+      for (const link of links) link.end(createLostProblem("it was stopped"));
     },
   };
 }
@@ -201,7 +201,7 @@ const execCarrier = (docker: DockerClient, containerId: string, root: string, fe
   docker.containers
     .openExec(containerId, { argv: [CARRIER_PATH, root], cwd: "/", onOutput: onlyStdout(feed) })
     .catch((error) => {
-      throw lost(messageOf(error));
+      throw createLostProblem(messageOf(error));
     });
 
 const onlyStdout =

@@ -5,7 +5,7 @@ import type { EngineInfo } from "../../docker.ts";
 import { sandboxOwner } from "../workspace-owner.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import { cookieFolder } from "./cookie-file.ts";
-import { bound, CONTAINER_LIMITS, lockedDown, NO_NAMES_OUTSIDE, WAITING } from "./lock-down.ts";
+import { CONTAINER_LIMITS, lockedDown, NO_NAMES_OUTSIDE, toBindMount, WAITING } from "./lock-down.ts";
 
 export const LABELS = {
   instance: "skep.instance",
@@ -104,7 +104,7 @@ function hostConfig({
     ...(spec.services && spec.network !== "bridge" ? NO_NAMES_OUTSIDE : {}),
     Mounts: [
       ...(locked.Mounts ?? []),
-      ...(spec.harness ? [bound({ source: spec.harness.state, target: HARNESS_STATE, isEngines })] : []),
+      ...(spec.harness ? [toBindMount({ source: spec.harness.state, target: HARNESS_STATE, isEngines })] : []),
       ...mounts,
     ],
     Tmpfs: {

@@ -147,10 +147,10 @@ async function writeCopies(
     await copyEntry(file, header, content, to, writer);
   }
   const [left] = files.keys();
-  if (left !== undefined) throw changed(left);
+  if (left !== undefined) throw createChangedProblem(left);
 }
 
-const changed = (path: string) =>
+const createChangedProblem = (path: string) =>
   conflict(
     `${path.slice(0, 200)} is not as it was when the environment was accepted. Look at what the repository proposes, and accept it.`,
     "build_files_changed",
@@ -168,14 +168,14 @@ async function copyEntry(
 ): Promise<void> {
   if (!first) return;
   const link = type === "symlink" ? { type, linkname } : undefined;
-  if ((link !== undefined) !== (file.kind === "link")) throw changed(file.path);
+  if ((link !== undefined) !== (file.kind === "link")) throw createChangedProblem(file.path);
   const hash = blobHash(file.oid, link ? Buffer.byteLength(link.linkname) : size);
   if (link) {
     hash.update(link.linkname);
     for await (const _ of content);
     writer.entry({ ...first, ...link });
   } else await writeContent(content, writer.entry({ ...first, size }), size, hash);
-  if (hash.digest("hex") !== file.oid) throw changed(file.path);
+  if (hash.digest("hex") !== file.oid) throw createChangedProblem(file.path);
   for (const other of others) writer.entry({ ...other, ...(link ?? { type: "link", linkname: first.name }) });
 }
 

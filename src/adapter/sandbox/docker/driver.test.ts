@@ -268,10 +268,10 @@ describe.skipIf(!docker)("a sandbox's container", () => {
   });
 
   test("an engine that stops answering while a container gets its network is waited for", async () => {
-    const gone = async () => {
+    const throwUnavailable = async () => {
       throw unavailable("sandbox_unavailable", "Docker does not answer: ECONNREFUSED");
     };
-    const ended = { ...engine, networks: { ...engine.networks, connect: gone } };
+    const ended = { ...engine, networks: { ...engine.networks, connect: throwUnavailable } };
     const own = sandboxFixture({ docker: ended, defaultImage: image });
     await expect(own.start({ network: "bridge" })).rejects.toMatchObject({ status: 503, code: "sandbox_unavailable" });
     expect(await engine.containers.list([`skep.instance=${own.instanceId}`])).toEqual([]);

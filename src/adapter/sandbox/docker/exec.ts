@@ -271,12 +271,13 @@ async function unframedEnd({ docker, containerId }: DockerExecDeps, running: Run
   const exitCode = await running.exitCode();
   for (let attempt = 0; attempt < STATE_ATTEMPTS; attempt++) {
     const state = await docker.containers.state(containerId);
-    if (!state.running) throw lost(state.oomKilled ? "it used more memory than it may" : "its container ended");
+    if (!state.running)
+      throw createLostProblem(state.oomKilled ? "it used more memory than it may" : "its container ended");
     await pause(STATE_WAIT_MS);
   }
   // The wrapper reports its own end. So a 0 here is what the engine records for a command that ended with its
   // container.
-  if (exitCode === null || exitCode === 0) throw lost("the engine does not know how its command ended");
+  if (exitCode === null || exitCode === 0) throw createLostProblem("the engine does not know how its command ended");
   return exitCode;
 }
 
@@ -310,7 +311,7 @@ async function killByExec(
   return false;
 }
 
-export const lost = (why: string): Problem => unavailable("sandbox_lost", `The sandbox is gone: ${why}.`);
+export const createLostProblem = (why: string): Problem => unavailable("sandbox_lost", `The sandbox is gone: ${why}.`);
 
 /** Interprets the failure of a call: the container is gone, or the command could not be started. */
 async function lossOf(
@@ -319,7 +320,7 @@ async function lossOf(
 ): Promise<Problem | unknown> {
   if (!isProblem(error) || error.code === "sandbox_lost") return error;
   if (error.code === "docker_not_found" || error.code === "docker_conflict" || error.code === "sandbox_unavailable")
-    return lost(messageOf(error));
+    return createLostProblem(messageOf(error));
   const state = await docker.containers.state(containerId).catch(() => undefined);
-  return state?.running ? error : lost(messageOf(error));
+  return state?.running ? error : createLostProblem(messageOf(error));
 }

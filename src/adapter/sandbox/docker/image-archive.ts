@@ -27,7 +27,7 @@ const UNPACKED_BYTES = 1024 ** 3;
 /** Layers of programs and text shrink to about a tenth, zeros to a thousandth. */
 const PACKED_RATIO = 100;
 
-const refused = (detail: string) => new Problem(422, "archive_refused", detail);
+const createProblem = (detail: string) => new Problem(422, "archive_refused", detail);
 const isAbsolute = (path: string) => path.startsWith("/") || /^[A-Za-z]:[\\/]/.test(path);
 const climbs = (path: string) => path.split("/").includes("..");
 
@@ -87,24 +87,24 @@ export function guardArchive(kind: ArchiveKind, limits: ArchiveLimits = ARCHIVE_
   const holds = (more: number): boolean => {
     unpacked += more;
     if (bytes + unpacked > limits.maxBytes || unpacked > room())
-      fault ??= refused("The archive's layers hold far more than their size: it is a bomb, or damaged.");
+      fault ??= createProblem("The archive's layers hold far more than their size: it is a bomb, or damaged.");
     return fault === undefined;
   };
   reader.on("entry", (header, stream, next) => {
     entries += 1;
     const wrong = entries > limits.maxEntries ? "is one too many" : entryFault(kind, header, seen);
-    if (wrong) fault ??= refused(`The archive's entry ${JSON.stringify(header.name)} ${wrong}.`);
+    if (wrong) fault ??= createProblem(`The archive's entry ${JSON.stringify(header.name)} ${wrong}.`);
     // The reader reports an archive that ends within an entry.
     stream.on("error", () => {});
     const counted = kind === "saved" && !fault ? holds : () => false;
     countUnpacked(stream as AsyncIterable<Uint8Array>, counted).then(() => next(), next);
   });
   reader.on("error", (error) => {
-    fault ??= refused(`This is not a tar archive: ${error.message}.`);
+    fault ??= createProblem(`This is not a tar archive: ${error.message}.`);
   });
   const pass = (chunk: Uint8Array, callback: TransformCallback) => {
     bytes += chunk.length;
-    if (bytes > limits.maxBytes) fault ??= refused(`The archive is larger than ${limits.maxBytes} bytes.`);
+    if (bytes > limits.maxBytes) fault ??= createProblem(`The archive is larger than ${limits.maxBytes} bytes.`);
     if (fault) return callback(fault);
     // The reader may still be busy with this chunk. A fault that it then finds stops the next chunk, or the end.
     if (reader.write(chunk)) return fault ? callback(fault) : callback(null, chunk);
@@ -113,7 +113,7 @@ export function guardArchive(kind: ArchiveKind, limits: ArchiveLimits = ARCHIVE_
   return new Transform({
     transform: (chunk: Uint8Array, _encoding, callback) => pass(chunk, callback),
     flush: (callback) => {
-      const settle = () => callback(fault ?? (entries === 0 ? refused("The archive is empty.") : null));
+      const settle = () => callback(fault ?? (entries === 0 ? createProblem("The archive is empty.") : null));
       if (fault) return settle();
       reader.once("close", settle);
       reader.end(undefined);

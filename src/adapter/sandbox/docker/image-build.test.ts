@@ -40,7 +40,7 @@ describe.skipIf(!docker)("an image made of a Dockerfile", () => {
   // An instance id of its own, because copies of this file run at the same time.
   const instanceId = `skep-test-build-${process.pid}`;
   let base: ImageDetail;
-  const left = async () => {
+  const listLeft = async () => {
     const images = (await docker!.images.list()).filter(({ labels }) => labels["skep.instance"] === instanceId);
     return { images, containers: await docker!.containers.list([`skep.instance=${instanceId}`]) };
   };
@@ -72,10 +72,10 @@ describe.skipIf(!docker)("an image made of a Dockerfile", () => {
     base = (await docker!.images.inspect(await testImage(docker!)))!;
   });
   afterAll(async () => {
-    const { images } = await left();
+    const { images } = await listLeft();
     // Images are removed by name, since an image that others are based on is only deleted with the last of them.
     for (const { tags, id } of images) await docker!.images.remove(tags[0] ?? id);
-    expect((await left()).images).toEqual([]);
+    expect((await listLeft()).images).toEqual([]);
   });
 
   test("has what its steps left, and steps that have not changed are not done again", async () => {
@@ -101,7 +101,7 @@ RUN echo "as $(id -u) in $PWD: $(cat /tmp/said named lib/one.txt lib/deep/two.tx
     const third = await build(text, { ...files, "one.txt": "3\n" });
     expect(third.kept).toEqual([true, true, false, false, false]);
     expect((await build("RUN true", {}, { ownerId: "proj_2" })).kept).toEqual([false]);
-    expect((await left()).containers).toEqual([]);
+    expect((await listLeft()).containers).toEqual([]);
   });
 
   test("takes files from earlier stages and other images, and steps of stages that have not changed are kept", async () => {
@@ -149,7 +149,7 @@ RUN cat /there/deep/made /named /there/bin/link; ls -ld /there/deep/empty /there
       tooLarge: true,
       image: undefined,
     });
-    expect((await left()).containers).toEqual([]);
+    expect((await listLeft()).containers).toEqual([]);
   });
 
   test("hard links that are copied without their file count as files of their own", async () => {
@@ -167,7 +167,7 @@ RUN stat -c "%n %s" /to/*`;
       undefined,
       expect.stringContaining("The hard links that it copies are more than a build may write."),
     ]);
-    expect((await left()).containers).toEqual([]);
+    expect((await listLeft()).containers).toEqual([]);
   });
 
   test("a command has the container's own loopback and no right on the machine, and a failed one says why", async () => {
@@ -186,7 +186,7 @@ RUN stat -c "%n %s" /to/*`;
     ]);
     const large = await build("RUN dd if=/dev/zero of=/big bs=1M count=3", {}, { maxBytes: 1024 ** 2 });
     expect([large.tooLarge, large.image]).toEqual([true, undefined]);
-    expect((await left()).containers).toEqual([]);
+    expect((await listLeft()).containers).toEqual([]);
   });
 
   test("links of the image and of the files lead nowhere but into the image itself", async () => {
@@ -208,7 +208,7 @@ RUN cat /etc/${mark} /etc/b/${mark} /links/up /links/whole`,
     const { list } = contextOf({ "a.sh": "echo good", "big.bin": "y".repeat(300_000) });
     const plan = planBuild("FROM base\nRUN : before them\nCOPY . /x", {}, () => baseOf(base));
     const selections = await selectFiles(list, plan.steps, () => false);
-    const before = (await left()).images.length;
+    const before = (await listLeft()).images.length;
     for (const files of [
       { "a.sh": "echo evil", "big.bin": "y".repeat(300_000) },
       { "a.sh": "echo good" },
@@ -218,7 +218,7 @@ RUN cat /etc/${mark} /etc/b/${mark} /links/up /links/whole`,
       await expect(build("", files, { plan, selections, source: contextOf(files).source })).rejects.toMatchObject({
         code: "build_files_changed",
       });
-    const after = await left();
+    const after = await listLeft();
     // Only the step before the failed one has left an image.
     expect([after.images.length - before, after.containers]).toEqual([1, []]);
   });

@@ -27,7 +27,7 @@ export interface SharedFolder {
 }
 
 /** Mounts a folder of the engine's machine in a container. Mounts made inside the container never appear outside. */
-export const bound = ({ source, target, isEngines }: SharedFolder, isReadOnly = false): Docker.MountSettings => ({
+export const toBindMount = ({ source, target, isEngines }: SharedFolder, isReadOnly = false): Docker.MountSettings => ({
   Type: "bind",
   Source: source,
   Target: target,
@@ -76,7 +76,7 @@ export function lockedDown({ folder, imageVolumes, ...plan }: LockDown): Docker.
     ReadonlyRootfs: true,
     Tmpfs: { "/tmp": `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.tmpBytes},mode=1777` },
     Mounts: [
-      ...(folder ? [bound(folder)] : []),
+      ...(folder ? [toBindMount(folder)] : []),
       ...imageVolumes
         .filter((path) => path !== folder?.target && path !== "/tmp")
         .map(

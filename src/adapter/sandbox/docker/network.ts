@@ -72,7 +72,7 @@ export function createSandboxNetworks({ docker, instanceId, engine }: NetworkDep
       } catch (error) {
         // The driver tries again after these, and work waits for an engine that does not answer.
         if (isProblem(error) && RETRIED.has(error.code)) throw error;
-        throw unguarded(messageOf(error));
+        throw createUnguardedProblem(messageOf(error));
       }
     },
     forget,
@@ -90,7 +90,7 @@ export function createSandboxNetworks({ docker, instanceId, engine }: NetworkDep
  */
 const interfaceName = (instanceId: string): string => `skep${instanceId.replace(/\W|_/g, "").slice(-11)}`;
 
-const unguarded = (why: string) =>
+const createUnguardedProblem = (why: string) =>
   unavailable(
     "network_unguarded",
     `This sandbox gets no network, because the cloud's metadata address (169.254.169.254) cannot be shut off in it: ${why}. Set \`network: none\` for the agent, or use Docker 20.10 or newer.`,
@@ -98,7 +98,7 @@ const unguarded = (why: string) =>
 
 function assertGuardable({ engine, version, apiVersion }: EngineInfo): void {
   if (engine === "docker" && Number(apiVersion) >= GUARD_API_VERSION) return;
-  throw unguarded(`${engine} ${version} cannot make a network without an address on the host`);
+  throw createUnguardedProblem(`${engine} ${version} cannot make a network without an address on the host`);
 }
 
 async function makeGuard(docker: DockerClient): Promise<void> {

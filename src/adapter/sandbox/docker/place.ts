@@ -15,7 +15,7 @@ import {
   type SandboxFiles,
 } from "./carried-files.ts";
 import { HARNESS_STATE } from "./container-spec.ts";
-import { bound } from "./lock-down.ts";
+import { toBindMount } from "./lock-down.ts";
 import { RELAY_PATH } from "./relay.ts";
 import { CARRIED_RELAY_PATH, CARRIER_PATH, programsOf } from "./volume.ts";
 
@@ -67,7 +67,7 @@ export async function mountedPlace({ spec, home, server, owner, arch, relayFolde
     forget() {},
     attach: nothing,
     relay: relay && RELAY_PATH,
-    mounts: relay === undefined ? [] : [bound({ source: relay, target: RELAY_PATH }, true)],
+    mounts: relay === undefined ? [] : [toBindMount({ source: relay, target: RELAY_PATH }, true)],
     files: () => ({
       workspace: createWorkspaceFiles(home, server.uid === 0 ? owner : undefined),
       begin: nothing,

@@ -109,14 +109,14 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
       if (routes.size >= MAX_ROUTES) throw new Error(`A sandbox has at most ${MAX_ROUTES} routes.`);
       try {
         const open = new Set<Duplex>();
-        const taken = (connection: Duplex) => {
+        const handleConnection = (connection: Duplex) => {
           if (!routes.has(route)) return void connection.destroy();
           open.add(connection);
           connection.once("close", () => open.delete(connection));
           onConnection(connection);
         };
-        const port = await (await begin()).listen(0, taken);
-        const route: OpenRoute = { port, onConnection: taken };
+        const port = await (await begin()).listen(0, handleConnection);
+        const route: OpenRoute = { port, onConnection: handleConnection };
         routes.add(route);
         const close = () => {
           routes.delete(route);

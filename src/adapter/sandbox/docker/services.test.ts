@@ -52,7 +52,7 @@ describe.skipIf(!docker)("services of a run", () => {
     started.push(sandbox);
     return sandbox;
   }
-  const said = async (sandbox: Sandbox, command: string): Promise<string> =>
+  const readOutput = async (sandbox: Sandbox, command: string): Promise<string> =>
     (await sandbox.exec(["sh", "-c", command], { timeoutMs: 120_000, maxOutputBytes: 10_000 })).output.trim();
   const get = (address: string) => `wget -q -O - http://${address}/ 2>&1 || echo failed`;
   beforeAll(async () => {
@@ -81,7 +81,7 @@ describe.skipIf(!docker)("services of a run", () => {
     const services = await open("run_reach", serving("db"), serving("cache"));
     for (const network of ["none", "bridge", { allow: [[]] }] as const) {
       const sandbox = await sandboxOn(network, services);
-      expect(await said(sandbox, `${get("db:8080")}; ${get("cache:8080")}`)).toBe("I am db\nI am cache");
+      expect(await readOutput(sandbox, `${get("db:8080")}; ${get("cache:8080")}`)).toBe("I am db\nI am cache");
     }
     const { network } = await sandboxes.about(specOf("none", services));
     expect(network).toContain("reached by their names: db, cache");
@@ -94,7 +94,7 @@ describe.skipIf(!docker)("services of a run", () => {
     try {
       const sandbox = await sandboxOn("none", services);
       const { port } = host.address() as { port: number };
-      const own = await said(sandbox, "ip route | sed -n 's/^default via \\([0-9.]*\\).*/\\1/p'");
+      const own = await readOutput(sandbox, "ip route | sed -n 's/^default via \\([0-9.]*\\).*/\\1/p'");
       const inspected = await docker!.containers.inspect(other.containers.get("secret")!);
       const foreign = Object.values(inspected.NetworkSettings.Networks)[0]!.IPAddress;
       const addresses = Bun.spawnSync(["hostname", "-I"])
@@ -106,10 +106,10 @@ describe.skipIf(!docker)("services of a run", () => {
       const tries = [...far.map((address) => `${address} ${port}`), `${foreign} 8080`];
       // All connections are tried at the same time, because those without an answer take until the time-out.
       const look = tries.map((to) => `(echo x | nc -w 2 ${to} >/dev/null 2>&1 && echo "reached ${to}") &`).join(" ");
-      expect(await said(sandbox, `${look} wait; echo x | nc -w 2 db 8080 >/dev/null && echo "reached db"`)).toBe(
+      expect(await readOutput(sandbox, `${look} wait; echo x | nc -w 2 db 8080 >/dev/null && echo "reached db"`)).toBe(
         "reached db",
       );
-      expect(await said(sandbox, get("secret:8080"))).toContain("failed");
+      expect(await readOutput(sandbox, get("secret:8080"))).toContain("failed");
       const { HostConfig: config, Mounts: mounts } = await docker!.containers.inspect(services.containers.get("db")!);
       expect([config.CapDrop, config.PidsLimit, config.Memory, mounts]).toEqual([["ALL"], 512, 128 * 1024 ** 2, []]);
     } finally {
@@ -153,7 +153,7 @@ describe.skipIf(!docker)("services of a run", () => {
     expect(changed.containers.get("db")).toBe(first.containers.get("db")!);
     expect(changed.containers.get("cache")).not.toBe(first.containers.get("cache")!);
     const db = changed.containers.get("db")!;
-    const end = ours.ended("db", db, never);
+    const end = ours.waitForEnd("db", db, never);
     await docker!.containers.kill(db);
     expect((await end).message).toBe("db ended with exit code 137");
     await others.open(planOf("run_again", serving("db")), () => {}, never);

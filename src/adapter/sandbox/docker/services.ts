@@ -116,8 +116,8 @@ export function createServices(deps: ServicesDeps) {
       }
     },
     /** Resolves when a service has ended, with the cause and its last output. */
-    async ended(name: string, containerId: string, signal: AbortSignal): Promise<ServiceFailure> {
-      await docker.containers.ended(containerId, signal).catch((error) => {
+    async waitForEnd(name: string, containerId: string, signal: AbortSignal): Promise<ServiceFailure> {
+      await docker.containers.waitForEnd(containerId, signal).catch((error) => {
         if (!isProblem(error) || error.code !== "docker_not_found") throw error;
       });
       return await failureOf(deps, name, containerId, "");

@@ -14,14 +14,14 @@ import { createHostedSandboxes, type Host } from "./driver.ts";
 const root = mkdtempSync(join(tmpdir(), "skep-hosts-"));
 afterAll(() => rmSync(root, { recursive: true }));
 const never = new AbortController().signal;
-const gone = () => unavailable("sandbox_unavailable", "It does not answer.");
+const createProblem = () => unavailable("sandbox_unavailable", "It does not answer.");
 
 /** A machine that can be lost. Its sandboxes are processes on this one. */
 function machine(name: string, slots: number, labels: string[] = []) {
   const driver = createProcessSandboxes({ allowHostShell: true, instanceId: newId("instance") });
   const state = { isThere: true, started: [] as string[], live: (_: string): boolean => false };
   const there = async <T>(act: () => Promise<T>): Promise<T> => {
-    if (!state.isThere) throw gone();
+    if (!state.isThere) throw createProblem();
     return await act();
   };
   const host: Host = {
@@ -58,7 +58,7 @@ const specOf = (home = mkdtempSync(join(root, "home-")), executionId = newId("ex
   env: {},
   home,
 });
-const said = async (sandbox: Sandbox) =>
+const readOutput = async (sandbox: Sandbox) =>
   (await sandbox.exec(["echo", "on"], { timeoutMs: 240_000, maxOutputBytes: 100 })).output;
 
 test("work goes where most is free, and to the machine that has its files; when all are full it says so", async () => {
@@ -90,15 +90,15 @@ test("work of a machine that is gone goes on on another, never on both, and what
   const beside = await driver.start(specOf(spec.home), never);
   expect(one.state.started).toHaveLength(2);
   one.state.isThere = false;
-  await expect(said(first)).rejects.toMatchObject({ code: "sandbox_unavailable" });
+  await expect(readOutput(first)).rejects.toMatchObject({ code: "sandbox_unavailable" });
   // A sandbox that cannot be stopped on the lost machine blocks nothing here.
   await first.freeze();
   await first.stop();
   await expect(first.workspace.read("x")).rejects.toMatchObject({ code: "sandbox_lost" });
   const second = await driver.start(spec, never);
-  expect([await said(second), two.state.started]).toEqual(["on\n", [spec.executionId]]);
+  expect([await readOutput(second), two.state.started]).toEqual(["on\n", [spec.executionId]]);
   one.state.isThere = true;
-  await expect(said(beside)).rejects.toMatchObject({ code: "sandbox_lost" });
+  await expect(readOutput(beside)).rejects.toMatchObject({ code: "sandbox_lost" });
   await driver.sweep(() => true);
   expect([one.state.live(spec.executionId), two.state.live(spec.executionId)]).toEqual([false, true]);
   await second.stop();
@@ -122,7 +122,7 @@ test("a drained host gets no new work, what works there ends there, and its wait
   // Each sandbox goes to the machine with the larger share of free slots.
   expect([one.state.started.length, two.state.started.length]).toEqual([1, 1]);
   driver.setDrained("two", true);
-  expect([await working.isAlive(), await first.isAlive(), await said(working)]).toEqual([false, true, "on\n"]);
+  expect([await working.isAlive(), await first.isAlive(), await readOutput(working)]).toEqual([false, true, "on\n"]);
   // Work on the same files joins the machine even though it is drained, because files can only be used on one machine.
   const joined = await driver.start(specOf(spec.home), never);
   expect(two.state.started).toHaveLength(2);
@@ -154,12 +154,12 @@ test("work that wants labels goes to a host that has all of them and nowhere els
   const [small, big] = [machine("small", 4), machine("big", 2, ["gpu", "fast"])];
   const driver = createHostedSandboxes([small.host, big.host]);
   const wanting = (hostLabels: string[], home?: string): SandboxSpec => ({ ...specOf(home), hostLabels });
-  const refused = async (spec: SandboxSpec, detail: string) =>
+  const expectRefusal = async (spec: SandboxSpec, detail: string) =>
     expect(driver.start(spec, never)).rejects.toMatchObject({ code: "sandbox_unavailable", detail });
   const open = [await driver.start(wanting(["gpu"]), never), await driver.start(wanting(["big", "fast"]), never)];
   expect([small.state.started.length, big.state.started.length]).toEqual([0, 2]);
-  await refused(wanting(["gpu"]), "No host can take the work now: big has 2 of 2 sandboxes. It waits.");
-  await refused(
+  await expectRefusal(wanting(["gpu"]), "No host can take the work now: big has 2 of 2 sandboxes. It waits.");
+  await expectRefusal(
     wanting(["gpu", "huge"]),
     "No host has the labels gpu, huge. There are: small; big (gpu, fast). The work waits.",
   );
@@ -167,7 +167,7 @@ test("work that wants labels goes to a host that has all of them and nowhere els
   open.push(await driver.start(spec, never));
   expect(small.state.started).toHaveLength(1);
   await open[0]!.stop();
-  await refused(
+  await expectRefusal(
     wanting(["gpu"], spec.home),
     "No host can take the work now: its files are worked on at small, which has not all of its labels. It waits.",
   );
@@ -176,11 +176,11 @@ test("work that wants labels goes to a host that has all of them and nowhere els
   open.push(await driver.start(wanting(["gpu"], spec.home), never));
   expect(big.state.started).toHaveLength(3);
   big.state.isThere = false;
-  await refused(wanting(["fast"]), "No host can take the work now: big has 2 of 2 sandboxes. It waits.");
+  await expectRefusal(wanting(["fast"]), "No host can take the work now: big has 2 of 2 sandboxes. It waits.");
   big.state.isThere = true;
   await Promise.all(open.map((sandbox) => sandbox.stop()));
   big.state.isThere = false;
-  await refused(wanting(["fast"]), "No host can take the work now: big: It does not answer. It waits.");
+  await expectRefusal(wanting(["fast"]), "No host can take the work now: big: It does not answer. It waits.");
 });
 
 test("the list of hosts is taken in one form, each name once", () => {

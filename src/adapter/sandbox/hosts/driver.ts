@@ -115,7 +115,8 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
     files.delete(home);
     const now = known?.machine === machine ? known : { machine, open: new Set<AbortController>() };
     files.set(home, now);
-    if (now !== known) for (const one of known?.open ?? []) one.abort(lost("its files are worked on elsewhere now"));
+    if (now !== known)
+      for (const one of known?.open ?? []) one.abort(createLostProblem("its files are worked on elsewhere now"));
     for (const [path, { open }] of files) {
       if (files.size <= REMEMBERED) break;
       if (open.size === 0) files.delete(path);
@@ -214,7 +215,7 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
   };
 }
 
-const lost = (why: string): Problem => unavailable("sandbox_lost", `The sandbox is gone: ${why}.`);
+const createLostProblem = (why: string): Problem => unavailable("sandbox_lost", `The sandbox is gone: ${why}.`);
 
 interface Own {
   /** Aborted when the machine is lost. */
@@ -247,7 +248,7 @@ function wrap(machine: Machine, sandbox: Sandbox, own: Own): Sandbox {
     } catch (error) {
       await look();
       if (!machine.away) throw error;
-      losing.abort(lost(`${machine.name} does not answer`));
+      losing.abort(createLostProblem(`${machine.name} does not answer`));
     }
   };
   const { workspace } = sandbox;
@@ -269,7 +270,7 @@ function wrap(machine: Machine, sandbox: Sandbox, own: Own): Sandbox {
     isAlive: async () => !losing.signal.aborted && !machine.drained && (await sandbox.isAlive()),
     async stop() {
       await orAway(() => sandbox.stop());
-      losing.abort(lost("it was ended"));
+      losing.abort(createLostProblem("it was ended"));
       release();
     },
   };

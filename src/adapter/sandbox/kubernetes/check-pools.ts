@@ -4,7 +4,7 @@ import type { SandboxSpec } from "../../../engine/sandbox.ts";
 import { CLAIM_RIGHTS, type Claims, type ClaimsDeps } from "./claims.ts";
 import { POD_LABELS, podManifest } from "./pod.ts";
 import { podDifference } from "./pod-difference.ts";
-import { shortened } from "./pod-state.ts";
+import { shorten } from "./pod-state.ts";
 import { missingRights } from "./rights.ts";
 
 export interface PoolChecked {
@@ -25,8 +25,8 @@ export async function checkPools({ deps, claims }: Parts, signal: AbortSignal): 
     return [{ detail: `${deps.warmPools.join(", ")}: the server may not ${missing.join(", ")}`, isUsed: false }];
   return (await claims.pools(signal)).map(({ name, template, ready = 0, fault }) => {
     const wrong = fault ?? differenceIn(template, deps.instanceId);
-    if (wrong !== undefined) return { detail: shortened(`${name} is not used: ${wrong}`), isUsed: false };
-    return { detail: shortened(`${name}: ${ready} ready ${wordsOf(template)}`), isUsed: true };
+    if (wrong !== undefined) return { detail: shorten(`${name} is not used: ${wrong}`), isUsed: false };
+    return { detail: shorten(`${name}: ${ready} ready ${wordsOf(template)}`), isUsed: true };
   });
 }
 

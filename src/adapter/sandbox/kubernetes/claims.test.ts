@@ -57,7 +57,10 @@ interface Opening {
   runs?: boolean;
 }
 
-async function opened(template: Record<string, unknown> | undefined, { replicas = 0, claimMs, runs }: Opening = {}) {
+async function startCluster(
+  template: Record<string, unknown> | undefined,
+  { replicas = 0, claimMs, runs }: Opening = {},
+) {
   const cluster = await startFakeCluster({ docker: runs ? docker : undefined });
   if (template) cluster.pools.open("skep", template, replicas);
   const deps = {
@@ -92,7 +95,7 @@ describe.skipIf(lacks("container engine", docker !== undefined))("a warm pool", 
     const small = templateOf((_, container) => {
       container["resources"] = { limits: { memory: "64Mi", cpu: "1" } };
     });
-    const { cluster, driver, open, podsMade } = await opened(small, { replicas: 1, runs: true });
+    const { cluster, driver, open, podsMade } = await startCluster(small, { replicas: 1, runs: true });
     const { pools } = await driver.check();
     const words = `skep: 1 ready for agents with the image ${image}, 64Mi of memory, 1 processors, network closed`;
     expect(pools).toEqual([{ detail: words, isUsed: true }]);
@@ -132,7 +135,7 @@ describe.skipIf(lacks("container engine", docker !== undefined))("a warm pool", 
 
 describe("a warm pool that cannot be used", () => {
   test("is left alone by an agent that asks for something else", async () => {
-    const { cluster, take } = await opened(templateOf(), { replicas: 1 });
+    const { cluster, take } = await startCluster(templateOf(), { replicas: 1 });
     const others = [
       { memoryMb: 64 },
       { network: "bridge" as const },
@@ -144,7 +147,7 @@ describe("a warm pool that cannot be used", () => {
     expect(cluster.pools.said).toEqual([]);
   });
 
-  type Pools = Awaited<ReturnType<typeof opened>>["cluster"]["pools"];
+  type Pools = Awaited<ReturnType<typeof startCluster>>["cluster"]["pools"];
   const faults: [what: string, says: RegExp, how: (pools: Pools) => void][] = [
     ["is not installed", /skep is not used: 404 page not found/, () => {}],
     [
@@ -178,7 +181,7 @@ describe("a warm pool that cannot be used", () => {
   ];
   for (const [what, says, how] of faults)
     test(`because it ${what} is named by doctor`, async () => {
-      const { cluster, driver, take } = await opened(undefined);
+      const { cluster, driver, take } = await startCluster(undefined);
       how(cluster.pools);
       const { pools } = await driver.check();
       expect(pools).toEqual([{ detail: expect.stringMatching(says), isUsed: false }]);
@@ -188,14 +191,14 @@ describe("a warm pool that cannot be used", () => {
 
   for (const how of ["silent", { reason: "TemplateNotFound", message: "no template" }] as const)
     test(`because its controller is ${how === "silent" ? "silent" : "at a loss"} leaves no claim, and is not asked again at once`, async () => {
-      const { cluster, take } = await opened(templateOf(), how === "silent" ? { claimMs: 1 } : {});
+      const { cluster, take } = await startCluster(templateOf(), how === "silent" ? { claimMs: 1 } : {});
       cluster.pools.refuse(how);
       for (let n = 0; n < 2; n++) expect(await take(specOf())).toBeUndefined();
       expect([cluster.pools.said.length, cluster.pools.claims()]).toEqual([1, []]);
     });
 
   test("gives a Pod that has another wall than its template: it is given back", async () => {
-    const { cluster, take } = await opened(templateOf());
+    const { cluster, take } = await startCluster(templateOf());
     cluster.pools.hand(
       "skep",
       templateOf((_, container) => Object.assign(membersOf(container["securityContext"]), { privileged: true })),
@@ -206,7 +209,7 @@ describe("a warm pool that cannot be used", () => {
   });
 
   test("has no room in the cluster either: the work waits, and no claim is left", async () => {
-    const { cluster, take } = await opened(templateOf(), { replicas: 1 });
+    const { cluster, take } = await startCluster(templateOf(), { replicas: 1 });
     cluster.setStatus("warm-0", { phase: "Failed", reason: "Evicted", message: "low on memory" });
     await expect(take(specOf())).rejects.toMatchObject({ code: "sandbox_unavailable" });
     expect([cluster.pools.claims(), cluster.pods.size]).toEqual([[], 0]);
@@ -214,7 +217,7 @@ describe("a warm pool that cannot be used", () => {
 });
 
 test("a right that the server lacks for pools is named, and docs/kubernetes/warm-pool.yml grants exactly these", async () => {
-  const { cluster, driver } = await opened(templateOf());
+  const { cluster, driver } = await startCluster(templateOf());
   cluster.denied.push("create sandboxclaims");
   const { pools } = await driver.check();
   const says = /skep: the server may not create sandboxclaims\.extensions\.agents\.x-k8s\.io/;

@@ -147,7 +147,7 @@ export function createClaims(deps: ClaimsDeps) {
       untrack();
       await remove(claim, why);
     };
-    await pods.started(held.pod, manifest.spec.containers[0]?.image ?? "", signal);
+    await pods.waitForStart(held.pod, manifest.spec.containers[0]?.image ?? "", signal);
     // The template may have changed since the pool created this Pod, so the Pod itself is compared.
     return podDifference(manifest, await readPod({ client, namespace, pod: held.pod }));
   }

@@ -28,14 +28,14 @@ export function commandLine({ argv, env = [], cwd, input }: CommandLine): string
     const equals = pair.indexOf("=");
     const name = pair.slice(0, equals);
     if (!NAME.test(name)) throw badRequest(`${JSON.stringify(name)} cannot be the name of a variable.`);
-    return `${name}=${quoted(pair.slice(equals + 1))}`;
+    return `${name}=${quote(pair.slice(equals + 1))}`;
   });
   const steps = [
     `skep_n=$(printf '\\nx'); skep_n=\${skep_n%x}`,
     `ulimit -n ${CONTAINER_LIMITS.openFiles} 2>/dev/null; ulimit -c 0`,
-    `set -- ${argv.map(quoted).join(" ")}`,
+    `set -- ${argv.map(quote).join(" ")}`,
     ...(variables.length === 0 ? [] : [`export ${variables.join(" ")}`]),
-    ...(cwd === undefined ? [] : [`cd -- ${quoted(cwd)} || exit 126`]),
+    ...(cwd === undefined ? [] : [`cd -- ${quote(cwd)} || exit 126`]),
     inputOf(input),
   ];
   return `${steps.join("; ")}\n`;
@@ -50,4 +50,4 @@ function inputOf(input: CommandLine["input"]): string {
 }
 
 /** Quotes a text as one word of `sh` on one line. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''").replaceAll("\n", `'"$skep_n"'`)}'`;
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''").replaceAll("\n", `'"$skep_n"'`)}'`;

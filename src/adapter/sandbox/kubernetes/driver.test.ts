@@ -38,7 +38,7 @@ const specOf = (changes: Partial<SandboxSpec> = {}): SandboxSpec => ({
   ...changes,
 });
 
-async function opened(options: FakeClusterOptions = {}, placeMs?: number) {
+async function startCluster(options: FakeClusterOptions = {}, placeMs?: number) {
   const cluster = await startFakeCluster(options);
   const driver = createKubernetesSandboxes({
     client: connectCluster(cluster.access, 1),
@@ -87,7 +87,7 @@ describe("a Pod that cannot be had", () => {
   ];
   for (const [what, status, code, says] of blocked)
     test(`because of ${what} is removed, and the reason is said`, async () => {
-      const { cluster, driver } = await opened({}, 1);
+      const { cluster, driver } = await startCluster({}, 1);
       const starting = driver.start(specOf(), never).catch((error) => error);
       cluster.setStatus(await cluster.made, status);
       const error = await starting;
@@ -97,7 +97,7 @@ describe("a Pod that cannot be had", () => {
     });
 
   test("because the quota is used up leaves the work waiting", async () => {
-    const { cluster, driver } = await opened();
+    const { cluster, driver } = await startCluster();
     cluster.fail(({ method }, answer) => {
       if (method !== "POST") return false;
       cluster.refuse(answer, 403, "pods is forbidden: exceeded quota: agents");
@@ -108,7 +108,7 @@ describe("a Pod that cannot be had", () => {
   });
 
   test("because of what was said while its watch was cut is removed, and that is said", async () => {
-    const { cluster, driver } = await opened();
+    const { cluster, driver } = await startCluster();
     const starting = driver.start(specOf(), never).catch((error) => error);
     const name = await cluster.made;
     cluster.cutWatches();
@@ -118,7 +118,7 @@ describe("a Pod that cannot be had", () => {
   });
 
   test("at once, because the cluster is busy or was overtaken by another change, is asked for again", async () => {
-    const { cluster, driver } = await opened();
+    const { cluster, driver } = await startCluster();
     for (const status of [409, 429])
       cluster.fail(({ method, url }, answer) => {
         if (method !== "POST" || !url?.endsWith("/pods")) return false;
@@ -134,7 +134,7 @@ describe("a Pod that cannot be had", () => {
   });
 
   test("that comes after its start was called off, from a cluster that lags, is found by the next sweep", async () => {
-    const { cluster, driver } = await opened();
+    const { cluster, driver } = await startCluster();
     const asked = Promise.withResolvers<unknown>();
     cluster.fail((request) => {
       if (request.method !== "POST") return false;
@@ -153,7 +153,7 @@ describe("a Pod that cannot be had", () => {
   });
 
   test("because its start is called off is removed", async () => {
-    const { cluster, driver } = await opened();
+    const { cluster, driver } = await startCluster();
     const off = new AbortController();
     const starting = driver.start(specOf(), off.signal).catch((error) => error);
     await cluster.made;
@@ -163,7 +163,7 @@ describe("a Pod that cannot be had", () => {
   });
 
   test("from a cluster that did not answer at first is had once it does", async () => {
-    const { cluster, driver } = await opened();
+    const { cluster, driver } = await startCluster();
     cluster.failWith(500, "etcd has no leader");
     await expect(driver.start(specOf(), never)).rejects.toMatchObject({ code: "sandbox_unavailable" });
     await driver.check();
@@ -196,7 +196,7 @@ test("a Pod has no right, no secret and no name of this host", () => {
 
 describe.skipIf(lacks("container engine", docker !== undefined))("a Pod at work", () => {
   test("that is evicted takes its command along, which is told why, and nothing is carried any more", async () => {
-    const { cluster, driver } = await opened({ docker });
+    const { cluster, driver } = await startCluster({ docker });
     const sandbox = await driver.start(specOf(), never);
     const up = Promise.withResolvers<void>();
     const running = sandbox.exec(["sh", "-c", "echo up; sleep 600"], { ...EXEC, onOutput: () => up.resolve() });
@@ -212,7 +212,7 @@ describe.skipIf(lacks("container engine", docker !== undefined))("a Pod at work"
   });
 
   test("whose connections are cut loses the command, and gets its files back by the next", async () => {
-    const { cluster, driver } = await opened({ docker, protocol: "v4.channel.k8s.io" });
+    const { cluster, driver } = await startCluster({ docker, protocol: "v4.channel.k8s.io" });
     const sandbox = await driver.start(specOf(), never);
     const up = Promise.withResolvers<void>();
     const script = "echo kept > made; echo up; sleep 600";
@@ -229,7 +229,7 @@ describe.skipIf(lacks("container engine", docker !== undefined))("a Pod at work"
   });
 
   test("in which an agent ended everything goes on", async () => {
-    const { driver } = await opened({ docker });
+    const { driver } = await startCluster({ docker });
     const sandbox = await driver.start(specOf(), never);
     await sandbox.exec(["sh", "-c", "echo one > last; kill -9 -1"], EXEC).catch(() => {});
     expect((await sandbox.exec(["cat", "last"], EXEC)).output).toBe("one\n");
@@ -238,7 +238,7 @@ describe.skipIf(lacks("container engine", docker !== undefined))("a Pod at work"
   });
 
   test("is not used where the cluster's network is open to it", async () => {
-    const { cluster, driver } = await opened({ docker, open: true });
+    const { cluster, driver } = await startCluster({ docker, open: true });
     const refused = { code: "network_unguarded", detail: expect.stringMatching(/does not enforce network policies/) };
     await expect(driver.start(specOf(), never)).rejects.toMatchObject(refused);
     await expect(driver.start(specOf({ network: { allow: [["npm"]] } }), never)).rejects.toMatchObject(refused);

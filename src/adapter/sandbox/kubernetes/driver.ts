@@ -11,7 +11,7 @@ import type { Capabilities, HarnessPlaces, Sandbox, SandboxDriver, SandboxSpec }
 import { openFolder } from "../../../working-copy/folder.ts";
 import type { Cluster } from "../../kubernetes/cluster.ts";
 import { HARNESS_STATE } from "../docker/container-spec.ts";
-import { execInContainer, lost, openInContainer } from "../docker/exec.ts";
+import { createLostProblem, execInContainer, openInContainer } from "../docker/exec.ts";
 import { createContainerRelay, routesThrough } from "../docker/relay.ts";
 import { carrierBytes, relayBytes } from "../relay/program.ts";
 import { MOUNT_POINT } from "../workspace-path.ts";
@@ -170,7 +170,7 @@ async function obtain({ pods, claims }: Parts, manifest: Manifest, signal: Abort
   const { name } = manifest.metadata;
   try {
     await pods.create(manifest, signal);
-    await pods.started(name, manifest.spec.containers[0]?.image ?? "", signal);
+    await pods.waitForStart(name, manifest.spec.containers[0]?.image ?? "", signal);
     return { pod: name, end: (why) => pods.remove(name, why) };
   } catch (error) {
     await pods.remove(name).catch(() => {});
@@ -228,7 +228,7 @@ function createSandbox(
   const { containers } = commands;
   const name = held.pod;
   const lose = (why: string): Problem => {
-    const problem = lost(why);
+    const problem = createLostProblem(why);
     losing.abort(problem);
     for (const { close } of folders) close(problem);
     return problem;

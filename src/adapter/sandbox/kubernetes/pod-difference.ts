@@ -37,7 +37,8 @@ const HARMLESS_AS: Readonly<Record<string, unknown>> = { "containers.*.securityC
 export function podDifference(ours: ReturnType<typeof podManifest>, pod: unknown): string | undefined {
   const label = membersOf(membersOf(membersOf(pod)["metadata"])["labels"])[POD_LABELS.network];
   const asked = ours.metadata.labels[POD_LABELS.network];
-  if (label !== asked) return `its label ${POD_LABELS.network} is ${shown(label)}, ${shown(asked)} is asked for`;
+  if (label !== asked)
+    return `its label ${POD_LABELS.network} is ${formatValue(label)}, ${formatValue(asked)} is asked for`;
   const wanted = Object.fromEntries(Object.entries(ours.spec).filter(([name]) => !NOT_ASKED.has(name)));
   const [container] = ours.spec.containers;
   const containers = [{ ...container, resources: { limits: container?.resources.limits } }];
@@ -58,7 +59,7 @@ function difference(ours: unknown, theirs: unknown, at: string, rule: string): s
   }
   if (!isObject(ours)) {
     const same = ours === theirs || (quantityOf(ours) ?? Number.NaN) === quantityOf(theirs);
-    return same ? undefined : `${at} is ${shown(theirs)}, ${shown(ours)} is asked for`;
+    return same ? undefined : `${at} is ${formatValue(theirs)}, ${formatValue(ours)} is asked for`;
   }
   const others = membersOf(theirs);
   for (const [name, value] of Object.entries(others)) {
@@ -90,4 +91,4 @@ export function quantityOf(value: unknown): number | undefined {
   return count === undefined ? undefined : Number(count) * (UNITS[unit] ?? 1);
 }
 
-const shown = (value: unknown): string => (value === undefined ? "missing" : JSON.stringify(value).slice(0, 100));
+const formatValue = (value: unknown): string => (value === undefined ? "missing" : JSON.stringify(value).slice(0, 100));

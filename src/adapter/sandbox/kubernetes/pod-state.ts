@@ -42,7 +42,7 @@ export function stateOf(pod: unknown): PodState {
     exitCode: numberIn(ended, "exitCode") ?? 0,
     lost,
     unschedulable: conditionOf(status, "PodScheduled", "Unschedulable"),
-    blocked: reason in BLOCKS ? { reason, message: shortened(textIn(waiting, "message") ?? reason) } : undefined,
+    blocked: reason in BLOCKS ? { reason, message: shorten(textIn(waiting, "message") ?? reason) } : undefined,
   };
 }
 
@@ -50,7 +50,7 @@ function lossOf(pod: unknown, status: unknown, ended: Record<string, unknown>): 
   if (textIn(membersOf(pod)["metadata"], "deletionTimestamp") !== undefined) return "its Pod is being removed";
   if (textIn(ended, "reason") === "OOMKilled") return "it used more memory than it may";
   const phase = textIn(status, "phase");
-  const why = shortened(textIn(status, "message") ?? textIn(ended, "message") ?? textIn(ended, "reason") ?? "");
+  const why = shorten(textIn(status, "message") ?? textIn(ended, "message") ?? textIn(ended, "reason") ?? "");
   if (phase === "Failed" || phase === "Succeeded")
     return [textIn(status, "reason") === "Evicted" ? "the cluster evicted it" : "its Pod ended", why]
       .filter(Boolean)
@@ -68,11 +68,11 @@ function lossOf(pod: unknown, status: unknown, ended: Record<string, unknown>): 
 function conditionOf(status: unknown, type: string, reason: string): string | undefined {
   const found = listIn(status, "conditions").find((one) => textIn(one, "type") === type);
   if (textIn(found, "status") === "True" || textIn(found, "reason") !== reason) return undefined;
-  return shortened(textIn(found, "message") ?? reason);
+  return shorten(textIn(found, "message") ?? reason);
 }
 
 /** Shortens the cluster's text to one line that can be shown. */
-export const shortened = (text: string): string =>
+export const shorten = (text: string): string =>
   text
     .replace(/[\x00-\x20\x7f]+/g, " ")
     .trim()

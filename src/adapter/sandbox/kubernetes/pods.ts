@@ -6,7 +6,7 @@ import type { Query } from "../../kubernetes/client.ts";
 import type { Cluster } from "../../kubernetes/cluster.ts";
 import type { Watch } from "../../kubernetes/watch.ts";
 import { POD_LABELS, type podManifest } from "./pod.ts";
-import { blockProblem, type PodState, shortened, stateOf } from "./pod-state.ts";
+import { blockProblem, type PodState, shorten, stateOf } from "./pod-state.ts";
 
 interface PodsDeps {
   client: Cluster;
@@ -85,7 +85,7 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
       });
       const warnings = listIn(answer, "items").filter((event) => textIn(event, "type") === "Warning");
       const last = warnings.at(-1);
-      return shortened(textIn(last, "message") ?? "");
+      return shorten(textIn(last, "message") ?? "");
     } catch {
       return "";
     }
@@ -124,7 +124,7 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
      * @throws Problem 503 with the remedy: `image_missing`, `image_unusable`, or `sandbox_unavailable` when there is no
      * room.
      */
-    async started(name: string, image: string, signal: AbortSignal): Promise<void> {
+    async waitForStart(name: string, image: string, signal: AbortSignal): Promise<void> {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       let placing: ReturnType<typeof setTimeout> | undefined;
       const late = async (what: string, said: string) => {

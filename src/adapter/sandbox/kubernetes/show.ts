@@ -3,7 +3,7 @@ import { listIn, membersOf, textIn } from "../../../core/is-object.ts";
 import type { SandboxShown } from "../../../engine/sandbox.ts";
 import { POD_LABELS } from "./pod.ts";
 import { quantityOf } from "./pod-difference.ts";
-import { shortened, stateOf } from "./pod-state.ts";
+import { shorten, stateOf } from "./pod-state.ts";
 
 export function showPod(pod: unknown): SandboxShown {
   const { metadata, spec, status } = membersOf(pod);
@@ -38,7 +38,7 @@ export function showClaim(claim: unknown): SandboxShown {
     name: textIn(membersOf(status)["sandbox"], "name") ?? name,
     image: "",
     state: isReady ? "running" : "pending",
-    status: [`from the warm pool ${pool}`, ...(isReady || why === "" ? [] : [shortened(why)])].join(": "),
+    status: [`from the warm pool ${pool}`, ...(isReady || why === "" ? [] : [shorten(why)])].join(": "),
     agentId: undefined,
     sessionId: textIn(labels, POD_LABELS.session),
     runId: textIn(labels, POD_LABELS.run),

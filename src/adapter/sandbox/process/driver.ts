@@ -141,7 +141,7 @@ function createSandbox(spec: SandboxSpec, root: string, { capabilities, clock, k
       try {
         const result = await follow(child, command, options, clock);
         if (hasShell && (result.timedOut || result.aborted) && running.size === 1) await killLeft();
-        return { ...result, output: files.named(result.output) };
+        return { ...result, output: files.restoreNames(result.output) };
       } finally {
         killGroup(child);
         running.delete(child);

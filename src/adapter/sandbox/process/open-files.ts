@@ -11,7 +11,7 @@ interface HandedFiles extends Disposable {
   /** Paths by which the child opens the descriptors, in the same order. */
   arguments: string[];
   /** Replaces these paths by the files' own names at the beginning of lines. */
-  named(output: string): string;
+  restoreNames(output: string): string;
 }
 
 /** Number of the first descriptor after a child's standard streams. */
@@ -29,7 +29,7 @@ export function openFiles(root: string, paths: readonly string[]): HandedFiles {
   return {
     descriptors: opened.map(({ file }) => file.descriptor),
     arguments: opened.map((_, at) => `${FOLDER}${at + FIRST}`),
-    named: (output) =>
+    restoreNames: (output) =>
       opened.length === 0 ? output : output.replace(AT_LINE_START, (shown, number) => nameOf(number) ?? shown),
     [Symbol.dispose]() {
       for (const { file } of opened) file[Symbol.dispose]();

@@ -121,7 +121,7 @@ class Connection extends Duplex {
   /** Received bytes that are not confirmed yet, because they wait for their reader. */
   #unread = 0;
   #received = 0;
-  #pending: { data: Uint8Array; done(): void } | undefined;
+  #pending: { data: Uint8Array; callback(): void } | undefined;
   #hasEnded = false;
   #peerHasEnded = false;
   #isOver = false;
@@ -163,22 +163,22 @@ class Connection extends Duplex {
     this.#confirm(this.#unread);
     this.#unread = 0;
   }
-  override _write(chunk: Uint8Array, _encoding: string, done: () => void): void {
-    this.#pending = { data: chunk, done };
+  override _write(chunk: Uint8Array, _encoding: string, callback: () => void): void {
+    this.#pending = { data: chunk, callback };
     this.#sendPending();
   }
-  override _final(done: () => void): void {
+  override _final(callback: () => void): void {
     this.#hasEnded = true;
     if (!this.#isOver) this.send("end", this.id, 0);
-    done();
+    callback();
     this.#closeWhenOver();
   }
   /** Bytes that were written before the end still reach the program; otherwise the connection is cut. */
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#peerHasEnded = true;
     if (this.#hasEnded && !error) this.#closeWhenOver();
     else this.#finish();
-    done(error);
+    callback(error);
   }
 
   #confirm(bytes: number): void {
@@ -201,7 +201,7 @@ class Connection extends Duplex {
       return;
     }
     this.#pending = undefined;
-    pending.done();
+    pending.callback();
   }
   /** Closes the connection once the program has confirmed all bytes. An earlier reset would lose the rest. */
   #closeWhenOver(): void {

@@ -7,7 +7,7 @@ export interface Blank {
   with?: string;
 }
 
-export function applied(text: string, blanks: Blank[]): string {
+export function applyBlanks(text: string, blanks: Blank[]): string {
   blanks.sort((a, b) => a.start - b.start);
   const parts: string[] = [];
   let at = 0;

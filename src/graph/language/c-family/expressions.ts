@@ -125,7 +125,7 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
         return this.expression(tree.child(node, "value"), at);
       case "initializer_list":
       case "argument_list":
-        this.unknown(node, at);
+        this.walkUnknown(node, at);
         return facts.expr(Expr.Unknown);
       case "compound_statement":
       case "declaration":
@@ -136,7 +136,7 @@ export abstract class CFamilyExpressions extends CFamilyTypes {
         this.type(node, at);
         return facts.expr(Expr.Unknown);
       default:
-        return this.unknown(node, at);
+        return this.walkUnknown(node, at);
     }
   }
 

@@ -5,7 +5,7 @@
  * A macro is recognized by its name in capitals, and by a place where such a name could not mean anything else: `API
  * int f()`, `class API C {`, `void f() NOEXCEPT {`, `BEGIN_NAMESPACE` on a line of its own.
  */
-import { applied, type Blank } from "./blanks.ts";
+import { applyBlanks, type Blank } from "./blanks.ts";
 import { conditionalBlanks } from "./conditionals.ts";
 import {
   AMPERSAND,
@@ -29,7 +29,7 @@ export function withoutMacros(text: string): string {
   const tokens = tokensOf(text);
   const blanks = conditionalBlanks(text, tokens);
   new MacroFinder(text, tokens, blanks).run();
-  return blanks.length === 0 ? text : applied(text, blanks);
+  return blanks.length === 0 ? text : applyBlanks(text, blanks);
 }
 
 class MacroFinder {

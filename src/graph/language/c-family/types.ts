@@ -198,13 +198,13 @@ export abstract class CFamilyTypes extends BlockWalk {
     if (found.array || found.pointer) {
       const plain = facts.types.op(type) === Type.Literal ? facts.text(facts.types.name(type)) : "";
       if (plain === "char") return this.builtinType("string");
-      if (found.pointer && plain !== "" && !found.array) return this.pointed(plain, type);
+      if (found.pointer && plain !== "" && !found.array) return this.toPointer(plain, type);
     }
     return found.array && exists(type) ? facts.type(Type.Array, type) : type;
   }
 
   /** A pointer to a number or `void` is of type `pointer`. Pointers to other library types are transparent. */
-  private pointed(plain: string, type: TypeRow): TypeRow {
+  private toPointer(plain: string, type: TypeRow): TypeRow {
     return /^(void|bool|int|long|float|double)$/.test(plain) ? this.builtinType("pointer") : type;
   }
 

@@ -116,7 +116,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
       case "raw_string_literal":
         return facts.exprLiteral("string");
       case "interpolated_string_expression":
-        this.unknown(node, at);
+        this.walkUnknown(node, at);
         return facts.exprLiteral("string");
       case "integer_literal":
         return facts.exprLiteral("int");
@@ -157,7 +157,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
         return facts.expr(Expr.Unknown);
       default:
         for (let child = tree.first(node); child !== NONE; child = tree.next(child))
-          if (tree.named(child) && tree.kind(child) !== "comment") this.expression(child, at);
+          if (tree.isNamed(child) && tree.kind(child) !== "comment") this.expression(child, at);
         return facts.expr(Expr.Unknown);
     }
   }
@@ -238,7 +238,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
     const { tree } = this;
     if (isNone(node)) return;
     for (const child of tree.namedChildren(node)) {
-      if (tree.kind(child) === "assignment_expression") this.kept(tree.child(child, "right"), at);
+      if (tree.kind(child) === "assignment_expression") this.walkValue(tree.child(child, "right"), at);
       else this.expression(child, at);
     }
   }
@@ -291,7 +291,7 @@ export abstract class CSharpExpressions extends CSharpTypes {
     const { tree, facts } = this;
     const left = tree.child(node, "left");
     const target = this.expression(left, at);
-    const value = this.kept(tree.child(node, "right"), at);
+    const value = this.walkValue(tree.child(node, "right"), at);
     facts.assign(target, value, at.scope);
     return value;
   }

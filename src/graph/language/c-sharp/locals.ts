@@ -22,7 +22,7 @@ export abstract class CSharpLocals extends CSharpExpressions {
     if (isNone(node)) return NONE;
     const kind = this.tree.kind(node);
     if (kind === "implicit_object_creation_expression") return this.implicitCreation(node, at, type);
-    if (!this.isLambda(kind) || isNone(type)) return this.kept(node, at);
+    if (!this.isLambda(kind) || isNone(type)) return this.walkValue(node, at);
     const typed = this.facts.expr(Expr.Typed, type);
     return this.lambda(node, at, (parameter) => this.facts.expr(Expr.Contextual, typed, -1, parameter));
   }

@@ -25,7 +25,7 @@ export abstract class CSharpTypes extends BlockWalk {
     for (let child = tree.first(node); child !== NONE; child = tree.next(child)) {
       const kind = tree.kind(child);
       if (tree.fieldName(child) === "name" && tree.kind(node) === "argument") continue;
-      if (kind === "this" || kind === "base" || (tree.named(child) && kind !== "comment")) found = child;
+      if (kind === "this" || kind === "base" || (tree.isNamed(child) && kind !== "comment")) found = child;
     }
     return found;
   }

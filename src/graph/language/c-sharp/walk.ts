@@ -67,7 +67,7 @@ export class CSharpWalk extends CSharpLocals {
       case "return_statement":
       case "yield_statement": {
         const value = this.inner(node);
-        if (exists(value)) at.returns?.push(this.kept(value, at));
+        if (exists(value)) at.returns?.push(this.walkValue(value, at));
         return at;
       }
       case "if_statement": {
@@ -173,7 +173,7 @@ export class CSharpWalk extends CSharpLocals {
         const name = tree.child(attribute, "name");
         if (tree.kind(name) === "identifier") this.ref(this.text(name), at, tree.line(attribute));
         const args = tree.childOfKind(attribute, "attribute_argument_list");
-        if (exists(args)) this.unknown(args, at);
+        if (exists(args)) this.walkUnknown(args, at);
       }
     }
   }
@@ -198,7 +198,7 @@ export class CSharpWalk extends CSharpLocals {
   private base(node: TreeNode, symbol: SymbolRow, label: SymbolLabel, at: Place): void {
     const { tree, facts } = this;
     if (tree.kind(node) === "argument_list") {
-      this.unknown(node, at);
+      this.walkUnknown(node, at);
       return;
     }
     const primary = tree.kind(node) === "primary_constructor_base_type";

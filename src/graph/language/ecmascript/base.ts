@@ -31,7 +31,7 @@ export abstract class EcmascriptBase {
 
   protected abstract expression(node: TreeNode, context: Context): ExprRow;
   /** Like `expression`, with the type that is expected of the expression. */
-  protected abstract expected(node: TreeNode, context: Context, expected: Expected | undefined): ExprRow;
+  protected abstract walkExpected(node: TreeNode, context: Context, expected: Expected | undefined): ExprRow;
   protected abstract statement(node: TreeNode, context: Context): void;
   protected abstract statements(node: TreeNode, context: Context): void;
   /** Walks the parameters and body of a function whose symbol exists. */

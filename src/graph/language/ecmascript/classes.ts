@@ -194,7 +194,8 @@ export abstract class EcmascriptClasses extends EcmascriptDocumented {
     } else {
       facts.setSymbol(symbol, "type", type);
       const within = { ...inside, parent: symbol };
-      if (exists(valueNode)) facts.setSymbol(symbol, "value", this.expected(valueNode, within, this.expectType(type)));
+      if (exists(valueNode))
+        facts.setSymbol(symbol, "value", this.walkExpected(valueNode, within, this.expectType(type)));
     }
   }
 

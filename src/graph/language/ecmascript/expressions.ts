@@ -151,7 +151,7 @@ export abstract class EcmascriptExpressions extends EcmascriptAssignments {
     const { tree, facts } = this;
     const [value, type] = tree.namedChildren(node);
     const written = type === undefined || tree.source(type) === "const" ? NONE : this.type(type, context);
-    const inner = this.expected(value ?? NONE, context, this.expectType(written));
+    const inner = this.walkExpected(value ?? NONE, context, this.expectType(written));
     if (isNone(written) || tree.kind(node) === "satisfies_expression") return inner;
     return facts.expr(Expr.Typed, written, inner);
   }
@@ -232,7 +232,7 @@ export abstract class EcmascriptExpressions extends EcmascriptAssignments {
         const contextual = (parameter: number) => facts.expr(Expr.Contextual, row, i, parameter);
         rows.push(this.lambda(argument, context, { ...this.functionOf(expected), contextual }));
       } else {
-        rows.push(this.expected(argument, context, expected));
+        rows.push(this.walkExpected(argument, context, expected));
       }
     }
     facts.exprs.setArgs(row, facts.list(rows));
@@ -243,7 +243,7 @@ export abstract class EcmascriptExpressions extends EcmascriptAssignments {
   }
 
   private items(node: TreeNode, context: Context): ExprRow[] {
-    return this.tree.namedChildren(node).map((child) => this.expected(child, context, undefined));
+    return this.tree.namedChildren(node).map((child) => this.walkExpected(child, context, undefined));
   }
 
   private construct(node: TreeNode, context: Context): ExprRow {
@@ -288,7 +288,7 @@ export abstract class EcmascriptExpressions extends EcmascriptAssignments {
         leftKind === "identifier"
           ? facts.exprName(tree.source(leftNode), context.scope)
           : this.member(leftNode, context);
-      const value = this.expected(rightNode, context, () => target);
+      const value = this.walkExpected(rightNode, context, () => target);
       facts.assign(target, value, context.scope);
       return facts.expr(Expr.Assign, target, value);
     }

@@ -9,7 +9,7 @@ import { EcmascriptPatterns } from "./patterns.ts";
 
 export abstract class EcmascriptLiterals extends EcmascriptPatterns {
   /** Walks a value that is kept or passed on. @param expected what the value should be, if that is known */
-  expected(node: TreeNode, context: Context, expected: Expected | undefined): ExprRow {
+  walkExpected(node: TreeNode, context: Context, expected: Expected | undefined): ExprRow {
     const { tree, facts } = this;
     if (isNone(node)) return NONE;
     const kind = tree.kind(node);
@@ -27,12 +27,12 @@ export abstract class EcmascriptLiterals extends EcmascriptPatterns {
       case "array":
         return this.expectedArray(node, context, expected);
       case "parenthesized_expression":
-        return this.expected(tree.firstNamed(node), context, expected);
+        return this.walkExpected(tree.firstNamed(node), context, expected);
       case "ternary_expression": {
         const condition = tree.child(node, "condition");
         this.expression(condition, context);
-        const yes = this.expected(tree.child(node, "consequence"), this.narrow(condition, context), expected);
-        const no = this.expected(tree.child(node, "alternative"), context, expected);
+        const yes = this.walkExpected(tree.child(node, "consequence"), this.narrow(condition, context), expected);
+        const no = this.walkExpected(tree.child(node, "alternative"), context, expected);
         return facts.expr(Expr.Either, facts.list([yes, no]));
       }
       default:
@@ -43,7 +43,7 @@ export abstract class EcmascriptLiterals extends EcmascriptPatterns {
   private expectedArray(node: TreeNode, context: Context, expected: Expected): ExprRow {
     const { tree, facts } = this;
     const element = expect(() => facts.expr(Expr.Iterate, expected()));
-    const items = tree.namedChildren(node).map((child) => this.expected(child, context, element));
+    const items = tree.namedChildren(node).map((child) => this.walkExpected(child, context, element));
     return facts.expr(Expr.Array, facts.list(items));
   }
 
@@ -122,7 +122,7 @@ export abstract class EcmascriptLiterals extends EcmascriptPatterns {
       return;
     }
     const name = this.memberName(key);
-    this.objectMember(entry, name, this.expected(value, context, this.expectMember(name, expected)), context);
+    this.objectMember(entry, name, this.walkExpected(value, context, this.expectMember(name, expected)), context);
   }
 
   private objectMethod(
@@ -186,7 +186,7 @@ export abstract class EcmascriptLiterals extends EcmascriptPatterns {
     const { tree } = this;
     if (tree.kind(node) === "jsx_expression") {
       for (const child of tree.namedChildren(node)) {
-        this.expected(tree.kind(child) === "spread_element" ? tree.firstNamed(child) : child, context, expected);
+        this.walkExpected(tree.kind(child) === "spread_element" ? tree.firstNamed(child) : child, context, expected);
       }
     } else this.jsx(node, context);
   }

@@ -130,18 +130,19 @@ export abstract class EcmascriptModules extends EcmascriptLiterals {
     const { tree, facts } = this;
     const kind = tree.kind(declaration);
     const local = tree.source(tree.child(declaration, "name"));
-    const named = (name: string) => facts.export(ExportKind.Local, isDefault ? "default" : name, facts.name(name));
+    const exportLocal = (name: string) =>
+      facts.export(ExportKind.Local, isDefault ? "default" : name, facts.name(name));
     switch (kind) {
       case "function_declaration":
       case "generator_function_declaration":
       case "function_signature":
         this.functionDeclaration(declaration, context, local || "default", SymbolFlag.Exported);
-        named(local || "default");
+        exportLocal(local || "default");
         return;
       case "class_declaration":
       case "abstract_class_declaration":
         this.classLike(declaration, local || "default", context, SymbolFlag.Exported);
-        named(local || "default");
+        exportLocal(local || "default");
         return;
       case "interface_declaration":
       case "type_alias_declaration":
@@ -149,7 +150,7 @@ export abstract class EcmascriptModules extends EcmascriptLiterals {
       case "internal_module":
       case "module":
         this.typeDeclaration(declaration, context, SymbolFlag.Exported);
-        named(local);
+        exportLocal(local);
         return;
       case "lexical_declaration":
       case "variable_declaration":

@@ -45,7 +45,7 @@ export function createEcmascriptResolver(project: ProjectFiles): ImportResolver 
     return found;
   }
 
-  function mapped(module: string, fromPath: string): number {
+  function findMapped(module: string, fromPath: string): number {
     const { maps, files } = mapsFor(dirname(fromPath));
     const file = files.get(module) ?? searchMaps(maps, module);
     files.set(module, file);
@@ -77,7 +77,7 @@ export function createEcmascriptResolver(project: ProjectFiles): ImportResolver 
     if (bare.startsWith("./") || bare.startsWith("../") || bare === "." || bare === "..")
       return moduleAt(join(dirname(fromPath), bare));
     if (bare.startsWith("/")) return moduleAt(bare.slice(1));
-    const byPath = mapped(bare, fromPath);
+    const byPath = findMapped(bare, fromPath);
     return byPath >= 0 ? byPath : packageModule(bare, fromPath);
   }
 

@@ -128,7 +128,7 @@ export class EcmascriptWalk extends EcmascriptClasses {
       }
       case "return_statement": {
         const value = tree.firstNamed(node);
-        if (exists(value)) context.returns?.push(this.expected(value, context, context.returning));
+        if (exists(value)) context.returns?.push(this.walkExpected(value, context, context.returning));
         return;
       }
       case "expression_statement":
@@ -237,7 +237,7 @@ export class EcmascriptWalk extends EcmascriptClasses {
     if (isNone(body)) return;
     inside.returning = this.expectReturn(symbol, options);
     if (tree.kind(body) === "statement_block") this.statements(body, inside);
-    else returns.push(this.expected(body, inside, inside.returning));
+    else returns.push(this.walkExpected(body, inside, inside.returning));
     facts.setSymbol(symbol, "returns", facts.list(returns));
   }
 
@@ -271,7 +271,7 @@ export class EcmascriptWalk extends EcmascriptClasses {
     let value = isNone(type) ? contextual() : NONE;
     const valueNode = wrapped ? tree.child(node, "value") : NONE;
     if (exists(valueNode)) {
-      const given = this.expected(valueNode, context, this.expectType(type));
+      const given = this.walkExpected(valueNode, context, this.expectType(type));
       value = isNone(value) ? given : facts.expr(Expr.Either, facts.list([value, given]));
     }
     if (tree.kind(pattern) === "assignment_pattern") {
@@ -306,7 +306,7 @@ export class EcmascriptWalk extends EcmascriptClasses {
         continue;
       }
       const type = this.type(typeNode, context);
-      const value = exists(valueNode) ? this.expected(valueNode, context, this.expectType(type)) : NONE;
+      const value = exists(valueNode) ? this.walkExpected(valueNode, context, this.expectType(type)) : NONE;
       const names = this.bindPattern(nameNode, value, type, context, scope);
       if (flags & SymbolFlag.Exported) for (const name of names) facts.export(ExportKind.Local, name, facts.name(name));
     }
@@ -355,7 +355,8 @@ export class EcmascriptWalk extends EcmascriptClasses {
       if (expected && isNone(facts.symbols.type(symbol))) facts.setSymbol(symbol, "value", expected());
     } else {
       const within = { ...inside, parent: symbol };
-      if (exists(valueNode)) facts.setSymbol(symbol, "value", this.expected(valueNode, within, this.expectType(type)));
+      if (exists(valueNode))
+        facts.setSymbol(symbol, "value", this.walkExpected(valueNode, within, this.expectType(type)));
       facts.setSymbol(symbol, "type", type);
     }
   }

@@ -222,7 +222,7 @@ export abstract class GoExpressions extends BlockWalk {
       case "type_identifier":
         return facts.expr(Expr.Typed, this.type(node, at));
       default:
-        return this.unknown(node, at);
+        return this.walkUnknown(node, at);
     }
   }
 
@@ -231,13 +231,13 @@ export abstract class GoExpressions extends BlockWalk {
     if (isNone(body)) return;
     for (const element of tree.namedChildren(body)) {
       if (tree.kind(element) !== "keyed_element") {
-        this.kept(this.elementOf(element), at);
+        this.walkValue(this.elementOf(element), at);
         continue;
       }
       const key = tree.firstNamed(tree.child(element, "key"));
       // A plain name before the colon is usually a field, and rarely a map's key.
       if (tree.kind(key) !== "identifier") this.expression(key, at);
-      this.kept(this.elementOf(tree.child(element, "value")), at);
+      this.walkValue(this.elementOf(tree.child(element, "value")), at);
     }
   }
 

@@ -69,7 +69,7 @@ export class GoWalk extends GoExpressions {
       case "return_statement": {
         const values = tree.firstNamed(node);
         if (isNone(values)) return at;
-        const rows = tree.namedChildren(values).map((child) => this.kept(child, at));
+        const rows = tree.namedChildren(values).map((child) => this.walkValue(child, at));
         at.returns?.push(rows.length === 1 ? rows[0]! : facts.expr(Expr.Array, facts.list(rows)));
         return at;
       }
@@ -242,7 +242,7 @@ export class GoWalk extends GoExpressions {
     let type = this.type(declared, at);
     if (isNone(type) && values.length === 0) type = repeated;
     const names = tree.namedChildren(node).filter((child) => tree.fieldName(child) === "name");
-    const rows = values.map((value) => this.kept(value, at));
+    const rows = values.map((value) => this.walkValue(value, at));
     for (const [i, nameNode] of names.entries()) {
       const name = this.text(nameNode);
       if (name === "_") continue;
@@ -279,7 +279,7 @@ export class GoWalk extends GoExpressions {
     const { tree } = this;
     const left = tree.child(node, "left");
     const right = tree.child(node, "right");
-    const rows = tree.namedChildren(right).map((child) => this.kept(child, at));
+    const rows = tree.namedChildren(right).map((child) => this.walkValue(child, at));
     const names = tree.namedChildren(left);
     const read = new Set(this.text(right).match(/(?<![.\w])[\p{L}_][\p{L}\p{N}_]*/gu));
     const shadows = names.some((name) => read.has(this.text(name)));
@@ -292,7 +292,7 @@ export class GoWalk extends GoExpressions {
     const { tree, facts } = this;
     const left = tree.child(node, "left");
     const right = tree.child(node, "right");
-    const rows = tree.namedChildren(right).map((child) => this.kept(child, at));
+    const rows = tree.namedChildren(right).map((child) => this.walkValue(child, at));
     const targets = tree.namedChildren(left);
     for (const [i, target] of targets.entries()) {
       const row = this.expression(target, at);

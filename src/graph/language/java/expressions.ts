@@ -194,10 +194,10 @@ export abstract class JavaExpressions extends BlockWalk {
       case "hex_floating_point_literal":
         return facts.exprLiteral(/f$/i.test(this.text(node)) ? "float" : "double");
       case "template_expression":
-        return this.unknown(node, at);
+        return this.walkUnknown(node, at);
       default:
         if (kind.endsWith("integer_literal")) return facts.exprLiteral(/l$/i.test(this.text(node)) ? "long" : "int");
-        return this.unknown(node, at);
+        return this.walkUnknown(node, at);
     }
   }
 
@@ -273,7 +273,7 @@ export abstract class JavaExpressions extends BlockWalk {
     if (tree.kind(called) === "super")
       return this.callOf(facts.expr(Expr.Super, at.thisScope), args, at, tree.line(node));
     const owner = isNone(at.thisScope) ? NONE : facts.scopes.symbol(at.thisScope);
-    if (isNone(owner)) return this.unknown(node, at);
+    if (isNone(owner)) return this.walkUnknown(node, at);
     const own = facts.expr(Expr.Name, facts.symbols.name(owner), facts.symbols.scope(owner));
     return this.newOf(own, args, at, tree.line(node));
   }

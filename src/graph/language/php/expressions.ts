@@ -99,7 +99,7 @@ export abstract class PhpExpressions extends PhpTypes {
       case "conditional_expression": {
         const condition = this.expression(tree.child(node, "condition"), at);
         const body = tree.child(node, "body");
-        const yes = isNone(body) ? condition : this.expression(body, this.narrowed(tree.child(node, "condition"), at));
+        const yes = isNone(body) ? condition : this.expression(body, this.narrow(tree.child(node, "condition"), at));
         return facts.expr(Expr.Either, facts.list([yes, this.expression(tree.child(node, "alternative"), at)]));
       }
       case "binary_expression":
@@ -122,7 +122,7 @@ export abstract class PhpExpressions extends PhpTypes {
       case "encapsed_string":
       case "heredoc":
       case "nowdoc":
-        this.unknown(node, at);
+        this.walkUnknown(node, at);
         return facts.exprLiteral("string");
       case "integer":
         return facts.exprLiteral("int");
@@ -144,10 +144,10 @@ export abstract class PhpExpressions extends PhpTypes {
       case "arrow_function":
         return this.lambda(node, at);
       case "throw_expression":
-        this.unknown(node, at);
+        this.walkUnknown(node, at);
         return facts.exprLiteral("never");
       case "yield_expression":
-        this.unknown(node, at);
+        this.walkUnknown(node, at);
         return facts.expr(Expr.Unknown);
       case "cast_expression":
         this.expression(tree.child(node, "value"), at);
@@ -156,7 +156,7 @@ export abstract class PhpExpressions extends PhpTypes {
         this.statement(node, at);
         return facts.expr(Expr.Unknown);
       default:
-        return this.unknown(node, at);
+        return this.walkUnknown(node, at);
     }
   }
 
@@ -294,7 +294,7 @@ export abstract class PhpExpressions extends PhpTypes {
       else this.expression(right, at);
       return facts.exprLiteral("bool");
     }
-    const second = this.expression(right, operator === "&&" || operator === "and" ? this.narrowed(left, at) : at);
+    const second = this.expression(right, operator === "&&" || operator === "and" ? this.narrow(left, at) : at);
     if (operator === "??" || operator === "?:") return facts.expr(Expr.Either, facts.list([first, second]));
     return facts.exprLiteral(operator === "." ? "string" : /^[-+*/%]|^\*\*$/.test(operator) ? "int" : "bool");
   }
@@ -306,14 +306,14 @@ export abstract class PhpExpressions extends PhpTypes {
     const rows: ExprRow[] = [];
     for (const arm of tree.namedChildren(body)) {
       const conditions = tree.child(arm, "conditional_expressions");
-      if (exists(conditions)) this.unknown(conditions, at);
+      if (exists(conditions)) this.walkUnknown(conditions, at);
       rows.push(this.expression(tree.child(arm, "return_expression"), at));
     }
     return facts.expr(Expr.Either, facts.list(rows.filter((row) => exists(row))));
   }
 
   /** A place with the narrowings that a condition implies: `$x instanceof C`, also joined by `&&`. */
-  protected narrowed(condition: TreeNode, at: Place): Place {
+  protected narrow(condition: TreeNode, at: Place): Place {
     const tests: TreeNode[] = [];
     this.collectTests(condition, tests);
     if (tests.length === 0) return at;

@@ -270,7 +270,7 @@ export class PhpWalk extends PhpExpressions {
       }
       const given = tree.child(parameter, "default_value");
       const value = this.expression(given, inside);
-      if (kind === "property_promotion_parameter") this.promoted(parameter, name, type, inside);
+      if (kind === "property_promotion_parameter") this.declarePromoted(parameter, name, type, inside);
       rows.push(facts.local(inside.scope, name, type, value, BindingKind.Parameter));
       if (isNone(given) && !variadic) required = rows.length;
     }
@@ -278,7 +278,7 @@ export class PhpWalk extends PhpExpressions {
     facts.setSymbol(symbol, "arity", arity(required, rows.length, variadic));
   }
 
-  private promoted(node: TreeNode, name: string, type: TypeRow, at: Place): void {
+  private declarePromoted(node: TreeNode, name: string, type: TypeRow, at: Place): void {
     const { facts } = this;
     const owner = facts.scopes.symbol(at.thisScope);
     const place = { ...at, scope: at.thisScope, parent: owner };
@@ -354,7 +354,7 @@ export class PhpWalk extends PhpExpressions {
     const { tree } = this;
     const condition = tree.child(node, "condition");
     this.expression(condition, at);
-    const inside = this.narrowed(condition, at);
+    const inside = this.narrow(condition, at);
     for (const child of tree.namedChildren(node)) {
       if (child === condition) continue;
       this.statement(child, tree.fieldName(child) === "body" ? inside : at);

@@ -40,7 +40,7 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     return name.startsWith("_") ? 0 : SymbolFlag.Exported;
   }
 
-  protected decorated(node: TreeNode, at: Place): void {
+  protected walkDecorated(node: TreeNode, at: Place): void {
     const { tree } = this;
     const definition = tree.child(node, "definition");
     const decorators = tree.namedChildren(node).filter((child) => tree.kind(child) === "decorator");
@@ -131,7 +131,7 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     if (isNone(body)) return false;
     for (let node = rowAfter(body); node < tree.end(body); ) {
       const kind = tree.kind(node);
-      if (kind === "yield" && tree.named(node)) return true;
+      if (kind === "yield" && tree.isNamed(node)) return true;
       node = /^(function_definition|class_definition|lambda)$/.test(kind) ? tree.end(node) : rowAfter(node);
     }
     return false;

@@ -76,19 +76,19 @@ export abstract class PythonExpressions extends PythonBinding {
       case "conditional_expression": {
         const [yes = NONE, condition = NONE, no = NONE] = tree.namedChildren(node);
         this.expression(condition, at);
-        const first = this.expression(yes, this.narrowed(condition, at));
+        const first = this.expression(yes, this.narrow(condition, at));
         return facts.expr(Expr.Either, facts.list([first, this.expression(no, at)]));
       }
       case "boolean_operator": {
         const left = tree.child(node, "left");
         const either = tree.kind(tree.child(node, "operator")) === "or";
         const first = this.expression(left, at);
-        const second = this.expression(tree.child(node, "right"), either ? at : this.narrowed(left, at));
+        const second = this.expression(tree.child(node, "right"), either ? at : this.narrow(left, at));
         return either ? facts.expr(Expr.Either, facts.list([first, second])) : second;
       }
       case "comparison_operator":
       case "not_operator":
-        this.unknown(node, at);
+        this.walkUnknown(node, at);
         return facts.exprLiteral("bool");
       case "binary_operator": {
         const left = this.expression(tree.child(node, "left"), at);
@@ -119,7 +119,7 @@ export abstract class PythonExpressions extends PythonBinding {
     switch (tree.kind(node)) {
       case "string":
       case "concatenated_string":
-        this.unknown(node, at);
+        this.walkUnknown(node, at);
         return facts.exprLiteral("string");
       case "interpolation":
         return this.expression(tree.child(node, "expression"), at);
@@ -134,10 +134,10 @@ export abstract class PythonExpressions extends PythonBinding {
         return facts.exprLiteral("null");
       case "tuple":
       case "expression_list":
-        return facts.expr(Expr.Array, facts.list(tree.namedChildren(node).map((child) => this.kept(child, at))));
+        return facts.expr(Expr.Array, facts.list(tree.namedChildren(node).map((child) => this.walkValue(child, at))));
       case "list":
       case "set": {
-        const items = tree.namedChildren(node).map((child) => this.kept(child, at));
+        const items = tree.namedChildren(node).map((child) => this.walkValue(child, at));
         return facts.expr(Expr.Rest, facts.expr(Expr.Array, facts.list(items)), 0);
       }
       case "list_splat":
@@ -165,7 +165,7 @@ export abstract class PythonExpressions extends PythonBinding {
       case "unary_operator":
         return this.expression(tree.child(node, "argument"), at);
       default:
-        return this.unknown(node, at);
+        return this.walkUnknown(node, at);
     }
   }
 
@@ -176,12 +176,12 @@ export abstract class PythonExpressions extends PythonBinding {
       if (tree.kind(child) !== "pair") this.expression(child, at);
       else {
         this.expression(tree.child(child, "key"), at);
-        values.push(this.kept(tree.child(child, "value"), at));
+        values.push(this.walkValue(tree.child(child, "value"), at));
       }
     }
     if (values.length === 0) return facts.exprLiteral("dict");
     const value = facts.type(Type.TypeOf, facts.expr(Expr.Either, facts.list(values)));
-    return this.typed(this.builtinType("dict", [this.builtinType("string"), value]));
+    return this.createTyped(this.builtinType("dict", [this.builtinType("string"), value]));
   }
 
   /** Walks a comprehension, in a scope of its own. @returns the value that it yields */
@@ -194,7 +194,7 @@ export abstract class PythonExpressions extends PythonBinding {
       if (tree.kind(child) === "for_in_clause") this.bindLoop(child, inside);
       else if (tree.kind(child) === "if_clause") {
         this.expression(tree.firstNamed(child), inside);
-        inside = this.narrowed(tree.firstNamed(child), inside);
+        inside = this.narrow(tree.firstNamed(child), inside);
       }
     }
     const body = tree.child(node, "body");
@@ -264,7 +264,7 @@ export abstract class PythonExpressions extends PythonBinding {
     }
     if (name === "cast" && args.length === 2 && this.typingNames.get("cast") === "cast") {
       this.expression(args[1]!, at);
-      return this.typed(this.type(args[0]!, at));
+      return this.createTyped(this.type(args[0]!, at));
     }
     const callee = this.callee(calleeNode, at);
     const values = args.map((argument) =>
@@ -278,8 +278,8 @@ export abstract class PythonExpressions extends PythonBinding {
   /** The result of built-in functions whose result type depends on their arguments. */
   private builtinResult(name: string, row: ExprRow, args: readonly TreeNode[], at: Place): ExprRow {
     const { tree, facts } = this;
-    const first = this.passed(row)[0] ?? NONE;
-    if (name === "enumerate" || name === "zip") this.argumentRows.set(row, this.passed(row));
+    const first = this.listPassed(row)[0] ?? NONE;
+    if (name === "enumerate" || name === "zip") this.argumentRows.set(row, this.listPassed(row));
     if (first < 0 || this.isShadowed(name, at)) return row;
     if (KEEPS_ELEMENTS.has(name)) return facts.expr(Expr.Rest, first, 0);
     if (name === "next") return facts.expr(Expr.Iterate, first);
@@ -295,7 +295,7 @@ export abstract class PythonExpressions extends PythonBinding {
     return false;
   }
 
-  private passed(call: ExprRow): readonly ExprRow[] {
+  private listPassed(call: ExprRow): readonly ExprRow[] {
     return this.passedRows.get(call) ?? [];
   }
   private readonly passedRows = new Map<ExprRow, readonly ExprRow[]>();
@@ -322,7 +322,7 @@ export abstract class PythonExpressions extends PythonBinding {
   }
 
   /** A place with the narrowings that a condition implies: `isinstance(x, C)`, also joined by `and`. */
-  protected narrowed(condition: TreeNode, at: Place): Place {
+  protected narrow(condition: TreeNode, at: Place): Place {
     const tests: TreeNode[] = [];
     this.collectTests(condition, tests);
     if (tests.length === 0) return at;

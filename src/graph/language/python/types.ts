@@ -46,7 +46,7 @@ export abstract class PythonTypes extends BlockWalk {
       case "splat_type":
         return this.type(tree.firstNamed(node), at);
       case "string":
-        return this.quoted(node, at);
+        return this.parseQuoted(node, at);
       case "none":
         return this.builtinType("null");
       default:
@@ -83,10 +83,10 @@ export abstract class PythonTypes extends BlockWalk {
   private attributeType(node: TreeNode, at: Place): TypeRow {
     const word = this.typingWord(node);
     if (word !== undefined) return this.typingType(word, [], at);
-    return this.dotted(this.text(node), at, this.tree.line(node), []);
+    return this.buildDotted(this.text(node), at, this.tree.line(node), []);
   }
 
-  private dotted(path: string, at: Place, line: number, args: readonly TypeRow[]): TypeRow {
+  private buildDotted(path: string, at: Place, line: number, args: readonly TypeRow[]): TypeRow {
     const { facts } = this;
     const parts = path.replace(/\s+/g, "").split(".");
     if (parts.length === 1 && args.length === 0) return this.plainRef(parts[0]!, at, line);
@@ -108,7 +108,8 @@ export abstract class PythonTypes extends BlockWalk {
     const rows = args.map((arg) => this.type(arg, at)).map((row) => (isNone(row) ? facts.type(Type.Unknown) : row));
     if (word !== undefined) return this.typingType(word, rows, at);
     const kind = tree.kind(base);
-    if (kind === "identifier" || kind === "attribute") return this.dotted(this.text(base), at, tree.line(base), rows);
+    if (kind === "identifier" || kind === "attribute")
+      return this.buildDotted(this.text(base), at, tree.line(base), rows);
     return NONE;
   }
 
@@ -117,7 +118,7 @@ export abstract class PythonTypes extends BlockWalk {
     const result = this.type(args[1] ?? NONE, at);
     const hidden = this.hiddenFunction(node, at, SymbolFlag.Signature);
     facts.setSymbol(hidden, "type", result);
-    const parameters = args[0] === undefined ? NONE : this.bracketed(args[0]);
+    const parameters = args[0] === undefined ? NONE : this.findList(args[0]);
     if (exists(parameters)) {
       const { scope } = this.open(hidden, at);
       const rows = this.tree
@@ -130,7 +131,7 @@ export abstract class PythonTypes extends BlockWalk {
   }
 
   /** The list in `Callable[[A, B], R]`, or none. */
-  private bracketed(node: TreeNode): TreeNode {
+  private findList(node: TreeNode): TreeNode {
     const inner = this.tree.kind(node) === "type" ? this.tree.firstNamed(node) : node;
     return this.tree.kind(inner) === "list" ? inner : NONE;
   }
@@ -166,9 +167,12 @@ export abstract class PythonTypes extends BlockWalk {
     }
     if (tree.kind(node) !== "binary_operator" || this.text(tree.child(node, "operator")) !== "|") return false;
     const sides = [tree.child(node, "left"), tree.child(node, "right")];
-    const named = (side: TreeNode) => tree.kind(side) === "identifier" && /^[A-Z]\w*[a-z]/.test(this.text(side));
+    const isClassName = (side: TreeNode) => tree.kind(side) === "identifier" && /^[A-Z]\w*[a-z]/.test(this.text(side));
     const sure = (side: TreeNode) =>
-      tree.kind(side) === "none" || named(side) || plainValue(this.text(side)) !== undefined || this.isTypeValue(side);
+      tree.kind(side) === "none" ||
+      isClassName(side) ||
+      plainValue(this.text(side)) !== undefined ||
+      this.isTypeValue(side);
     const may = (side: TreeNode) =>
       sure(side) || (tree.kind(side) === "attribute" && /\.[A-Z](?=\w*[a-z])\w*$/.test(this.text(side)));
     return sides.every(may) && sides.some(sure);
@@ -189,7 +193,7 @@ export abstract class PythonTypes extends BlockWalk {
   }
 
   /** A type in quotes, because it is declared later. */
-  private quoted(node: TreeNode, at: Place): TypeRow {
+  private parseQuoted(node: TreeNode, at: Place): TypeRow {
     const text = this.text(node).replace(/^[a-zA-Z]*("""|'''|"|')|("""|'''|"|')$/g, "");
     return this.quotedType(text, at, this.tree.line(node), 0);
   }
@@ -216,7 +220,7 @@ export abstract class PythonTypes extends BlockWalk {
     if (word === "Callable" || word === "Literal") return NONE;
     if (word !== undefined) return this.typingType(word, rows, at);
     const plain = plainValue(name);
-    return plain ? this.builtinType(plain) : this.dotted(name, at, line, rows);
+    return plain ? this.builtinType(plain) : this.buildDotted(name, at, line, rows);
   }
 
   /** A class that an expression names (`except E`, `isinstance(x, (A, B))`), as the type of its instances. */
@@ -233,7 +237,7 @@ export abstract class PythonTypes extends BlockWalk {
       return plain ? this.builtinType(plain) : facts.typeRef(this.text(node), at.scope);
     }
     return kind === "attribute" && /^[\w.]+$/.test(this.text(node))
-      ? this.dotted(this.text(node), at, tree.line(node), [])
+      ? this.buildDotted(this.text(node), at, tree.line(node), [])
       : NONE;
   }
 
@@ -243,7 +247,7 @@ export abstract class PythonTypes extends BlockWalk {
   }
 
   /** An expression of which only the type is known. */
-  protected typed(type: TypeRow): ExprRow {
+  protected createTyped(type: TypeRow): ExprRow {
     return this.facts.expr(Expr.Typed, type);
   }
 }

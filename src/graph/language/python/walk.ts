@@ -37,7 +37,7 @@ export class PythonWalk extends PythonDeclarations {
         this.classDefinition(node, node, at);
         return at;
       case "decorated_definition":
-        this.decorated(node, at);
+        this.walkDecorated(node, at);
         return at;
       case "type_alias_statement":
         this.typeAlias(node, at);
@@ -55,7 +55,7 @@ export class PythonWalk extends PythonDeclarations {
         for (const name of tree.namedChildren(node)) this.namesOf(this.home(at.scope)).add(this.text(name));
         return at;
       case "return_statement": {
-        const value = this.kept(tree.firstNamed(node), at);
+        const value = this.walkValue(tree.firstNamed(node), at);
         if (exists(value)) at.returns?.push(value);
         return at;
       }
@@ -88,8 +88,8 @@ export class PythonWalk extends PythonDeclarations {
         break;
       case "assert_statement": {
         const condition = this.tree.firstNamed(node);
-        this.unknown(node, at);
-        return this.narrowed(condition, at);
+        this.walkUnknown(node, at);
+        return this.narrow(condition, at);
       }
       default:
         if (/(_statement|_clause|^block|^module|^ERROR)$/.test(kind)) this.statements(node, at);
@@ -102,7 +102,7 @@ export class PythonWalk extends PythonDeclarations {
     const { tree } = this;
     const condition = tree.child(node, "condition");
     this.expression(condition, at);
-    const inside = this.narrowed(condition, at);
+    const inside = this.narrow(condition, at);
     for (const child of tree.namedChildren(node)) {
       const field = tree.fieldName(child);
       if (field === "consequence" || field === "body") this.statement(child, inside);
@@ -256,7 +256,7 @@ export class PythonWalk extends PythonDeclarations {
     const type = exists(annotation) ? this.type(annotation, at) : NONE;
     const owner = tree.kind(left) === "identifier" ? this.declaredVariable(left, node, at) : NONE;
     const inside = exists(owner) ? { ...at, symbol: owner } : at;
-    const value = this.assigned(right, inside);
+    const value = this.walkAssigned(right, inside);
     if (tree.kind(left) === "identifier") this.noteTypeVariable(this.text(left), right, at);
     if (exists(owner)) {
       if (exists(type)) facts.setSymbol(owner, "type", type);
@@ -265,12 +265,12 @@ export class PythonWalk extends PythonDeclarations {
     } else {
       const again = tree.kind(left) === "identifier" && this.namesOf(this.home(at.scope)).has(this.text(left));
       this.bindPattern(left, at, value, type);
-      if (again && exists(value)) return this.reassigned(this.text(left), value, at);
+      if (again && exists(value)) return this.reassign(this.text(left), value, at);
     }
     return at;
   }
 
-  private reassigned(name: string, value: ExprRow, at: Place): Place {
+  private reassign(name: string, value: ExprRow, at: Place): Place {
     const { facts } = this;
     // Only calls are followed. A value that a loop or function derives from the earlier value is not.
     if (facts.exprs.op(value) !== Expr.Call) return at;
@@ -285,9 +285,9 @@ export class PythonWalk extends PythonDeclarations {
   }
 
   /** The assigned value. In `a = b = value`, every name is bound. */
-  private assigned(node: TreeNode, at: Place): ExprRow {
-    if (this.tree.kind(node) !== "assignment") return this.kept(node, at);
-    const value = this.assigned(this.tree.child(node, "right"), at);
+  private walkAssigned(node: TreeNode, at: Place): ExprRow {
+    if (this.tree.kind(node) !== "assignment") return this.walkValue(node, at);
+    const value = this.walkAssigned(this.tree.child(node, "right"), at);
     this.bindPattern(this.tree.child(node, "left"), at, value);
     return value;
   }

@@ -81,7 +81,7 @@ export abstract class RustExpressions extends RustPatterns {
       }
       case "assignment_expression": {
         const target = this.expression(tree.child(node, "left"), at);
-        const value = this.kept(tree.child(node, "right"), at);
+        const value = this.walkValue(tree.child(node, "right"), at);
         facts.assign(target, value, at.scope);
         return facts.exprLiteral("void");
       }
@@ -149,7 +149,7 @@ export abstract class RustExpressions extends RustPatterns {
           this.statement(node, at);
           return facts.exprLiteral("void");
         }
-        return this.unknown(node, at);
+        return this.walkUnknown(node, at);
     }
   }
 
@@ -274,7 +274,7 @@ export abstract class RustExpressions extends RustPatterns {
     for (const child of tree.namedChildren(body)) {
       const value = tree.child(child, "value");
       if (tree.kind(child) === "shorthand_field_initializer") this.expression(tree.firstNamed(child), at);
-      else this.kept(exists(value) ? value : tree.firstNamed(child), at);
+      else this.walkValue(exists(value) ? value : tree.firstNamed(child), at);
     }
     // `Enum::Variant { … }` makes a value of the enum.
     const path = tree.child(node, "name");

@@ -61,7 +61,7 @@ export abstract class RustPatterns extends RustTypes {
     const { tree } = this;
     const found: TreeNode[] = [];
     for (let child = tree.first(node); child !== NONE; child = tree.next(child))
-      if (tree.named(child) || this.text(child) === "_") found.push(child);
+      if (tree.isNamed(child) || this.text(child) === "_") found.push(child);
     return found;
   }
 

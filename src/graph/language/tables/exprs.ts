@@ -65,7 +65,7 @@ export class ExprTable extends tableOf<ExprRow>()(EXPR) {
    * For Name and Member: whether the name is called, in languages where methods have separate names; otherwise
    * undefined.
    */
-  called(row: ExprRow): boolean | undefined {
+  isCalled(row: ExprRow): boolean | undefined {
     const called: number = this.rows[row * this.size + CALLED]!;
     return called < 0 ? undefined : called === 1;
   }

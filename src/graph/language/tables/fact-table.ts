@@ -76,7 +76,7 @@ export abstract class FactTable<R extends number = number> {
   }
 
   /** The rows without the unused room. */
-  packed(): Int32Array {
+  toCells(): Int32Array {
     return this.cells.subarray(0, this.cellCount);
   }
 }

@@ -39,7 +39,7 @@ test("each read of a table gives a column of its own row, and what is left out o
     table.add();
     expect(table.length).toBe(3);
     const reads = readsOf(table).filter(
-      (read) => !/^(constructor|add|called|column|items|become|numberWithout|set\w*)$/.test(read),
+      (read) => !/^(constructor|add|isCalled|column|items|become|numberWithout|set\w*)$/.test(read),
     );
     for (const read of reads) {
       const values = [0, 1, 2].map((row) => (table as unknown as Record<string, (row: number) => number>)[read]!(row));
@@ -48,6 +48,6 @@ test("each read of a table gives a column of its own row, and what is left out o
     }
     const columns = reads.map((read) => (table as unknown as Record<string, (row: number) => number>)[read]!(1));
     expect(new Set(columns).size).toBe(name === "lists" ? 0 : table.size);
-    expect(table.packed()).toHaveLength(3 * table.size);
+    expect(table.toCells()).toHaveLength(3 * table.size);
   }
 });

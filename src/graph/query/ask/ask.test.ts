@@ -54,16 +54,17 @@ function ask(options: Omit<AskOptions, "limit">): AskResult {
   if (found.found !== "one") throw new Error(found.found);
   return found.answer;
 }
-const named = (answer: AskResult, group = 0) => answer.groups[group]?.entries.map(({ symbol }) => symbol.name) ?? [];
+const listNames = (answer: AskResult, group = 0) =>
+  answer.groups[group]?.entries.map(({ symbol }) => symbol.name) ?? [];
 
 describe("a question about the code as a whole", () => {
   test("path: the shortest way between two symbols, with lines; backwards where only that leads", () => {
     const there = ask({ question: "path", subject: "handleRequest", to: "sendOver" });
-    expect(named(there)).toEqual(["handleRequest", "route", "sendOver"]);
+    expect(listNames(there)).toEqual(["handleRequest", "route", "sendOver"]);
     expect(there.groups[0]!.entries.map(({ line }) => line)).toEqual([undefined, 5, 3]);
     const back = ask({ question: "path", subject: "sendOver", to: "handleRequest" });
     expect(back.summary).toContain("one leads back");
-    expect(named(back)).toEqual(["handleRequest", "route", "sendOver"]);
+    expect(listNames(back)).toEqual(["handleRequest", "route", "sendOver"]);
     expect(ask({ question: "path", subject: "forgotten", to: "route" }).groups).toEqual([]);
   });
 
@@ -91,9 +92,9 @@ describe("a question about the code as a whole", () => {
 
   test("tests: those that reach a symbol, apart from the product code that calls it", () => {
     const answer = ask({ question: "tests", subject: "sendOver" });
-    expect(named(answer, 0)).toEqual(["testTransport", "testServer"]);
+    expect(listNames(answer, 0)).toEqual(["testTransport", "testServer"]);
     expect(answer.groups[0]!.entries.map(({ depth }) => depth)).toEqual([1, 3]);
-    expect(named(answer, 1)).toEqual(["route"]);
+    expect(listNames(answer, 1)).toEqual(["route"]);
   });
 
   test("tests: through what helps tests, and no example, though it stands apart from product code too", async () => {
@@ -113,7 +114,7 @@ describe("a question about the code as a whole", () => {
     await other.index({ force: false });
     const found = other.ask({ question: "tests", subject: "price", limit: 50 });
     expect(found.found === "one" && found.answer.groups.map(({ title }) => title)).toEqual(["tests"]);
-    expect(found.found === "one" && named(found.answer).toSorted()).toEqual(["testCart", "testShow"]);
+    expect(found.found === "one" && listNames(found.answer).toSorted()).toEqual(["testCart", "testShow"]);
     other.close();
     helped.remove();
   });
@@ -121,7 +122,7 @@ describe("a question about the code as a whole", () => {
   test("dead_code: what nothing mentions", () => {
     const answer = ask({ question: "dead_code", path: "src" });
     expect(answer.groups[0]).toMatchObject({ title: "nothing mentions them", total: 1 });
-    expect(named(answer)).toEqual(["forgotten"]);
+    expect(listNames(answer)).toEqual(["forgotten"]);
     expect(answer.groups.flatMap(({ entries }) => entries.map(({ symbol }) => symbol.name))).not.toContain("route");
   });
 
@@ -188,7 +189,7 @@ describe("a question about the code as a whole", () => {
 
   test("flow: the chain of calls that a question in words is about, product before tests", () => {
     const answer = ask({ question: "flow", subject: "how does a request get to the transport?" });
-    expect(named(answer)).toEqual(["handleRequest", "route", "sendOver"]);
+    expect(listNames(answer)).toEqual(["handleRequest", "route", "sendOver"]);
     const { items } = session.query({
       query: "how does a request get to the transport?",
       limit: 3,
@@ -211,11 +212,13 @@ describe("a question about the code as a whole", () => {
   });
 
   test("a property that Cypher does not know is an error, not an empty answer", async () => {
-    const asked = (query: string) => session.cypher(query, {}, 5).then(() => "answered", String);
-    expect(await asked("MATCH (n:Function) WHERE n.nmae = 'route' RETURN n.id")).toContain("Cannot find property nmae");
-    expect(await asked("MATCH (n:Function)-[c:CALLS]->(m) RETURN c.lien")).toContain("Cannot find property lien");
-    expect(await asked("MATCH (n {nmae: 'x'}) RETURN n.id")).toContain("Cannot find property nmae");
-    expect(await asked("MATCH (a)-[c:MAY_CALL]->(b) RETURN c.line")).toBe("answered");
+    const tryCypher = (query: string) => session.cypher(query, {}, 5).then(() => "answered", String);
+    expect(await tryCypher("MATCH (n:Function) WHERE n.nmae = 'route' RETURN n.id")).toContain(
+      "Cannot find property nmae",
+    );
+    expect(await tryCypher("MATCH (n:Function)-[c:CALLS]->(m) RETURN c.lien")).toContain("Cannot find property lien");
+    expect(await tryCypher("MATCH (n {nmae: 'x'}) RETURN n.id")).toContain("Cannot find property nmae");
+    expect(await tryCypher("MATCH (a)-[c:MAY_CALL]->(b) RETURN c.line")).toBe("answered");
   });
 
   test("near names are near", () => {

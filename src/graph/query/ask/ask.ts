@@ -65,36 +65,36 @@ export function ask({ graph, words, keys, readText }: Sources, options: AskOptio
   const { question, limit } = options;
   const subject = options.subject?.trim() ?? "";
   const folder = options.path ?? "";
-  const done = (groups: Groups): AskAnswer => {
+  const toAnswer = (groups: Groups): AskAnswer => {
     const truncated = groups.groups.some(({ entries, total }) => total > entries.length);
     return { found: "one", answer: { question, ...groups, truncated } };
   };
   switch (question) {
     case "dead_code":
-      return done(findDeadCode(graph, folder, limit));
+      return toAnswer(findDeadCode(graph, folder, limit));
     case "cycles":
-      return done(findCycles(graph, folder, limit));
+      return toAnswer(findCycles(graph, folder, limit));
     case "reads":
-      return done(findReaders({ graph, keys: keys(), readText }, needed(subject, question), limit));
+      return toAnswer(findReaders({ graph, keys: keys(), readText }, requireText(subject, question), limit));
     case "flow":
-      return done(findFlow(graph, words, needed(subject, question), limit));
+      return toAnswer(findFlow(graph, words, requireText(subject, question), limit));
     case "tests": {
-      const rows = findSymbols(graph, needed(subject, question));
+      const rows = findSymbols(graph, requireText(subject, question));
       if (rows.length !== 1) return unclear(graph, subject, rows);
-      return done(findTests(graph, rows[0]!, limit));
+      return toAnswer(findTests(graph, rows[0]!, limit));
     }
     case "path": {
-      const from = findSymbols(graph, needed(subject, question));
-      const other = needed(options.to?.trim() ?? "", question, "to");
+      const from = findSymbols(graph, requireText(subject, question));
+      const other = requireText(options.to?.trim() ?? "", question, "to");
       const to = findSymbols(graph, other);
       if (from.length === 0) return unclear(graph, subject, from);
       if (to.length === 0) return unclear(graph, other, to);
-      return done(findPath(graph, from, to));
+      return toAnswer(findPath(graph, from, to));
     }
   }
 }
 
-function needed(text: string, question: Question, what = "subject"): string {
+function requireText(text: string, question: Question, what = "subject"): string {
   if (text === "") throw new RangeError(`The question ${question} needs ${what}.`);
   return text;
 }

@@ -47,7 +47,7 @@ function shortestCircle(graph: CodeGraph, files: readonly number[], inside: Read
 }
 
 /** Strongly connected components of more than one row, by Tarjan's algorithm without recursion. */
-function componentsOf(graph: CodeGraph, wanted: (row: number) => boolean): number[][] {
+function componentsOf(graph: CodeGraph, isWanted: (row: number) => boolean): number[][] {
   const order = new Int32Array(graph.nodeCount);
   const low = new Int32Array(graph.nodeCount);
   const onStack = new Uint8Array(graph.nodeCount);
@@ -55,7 +55,7 @@ function componentsOf(graph: CodeGraph, wanted: (row: number) => boolean): numbe
   const found: number[][] = [];
   let count = 0;
   for (let root = 0; root < graph.nodeCount; root++) {
-    if (order[root]! > 0 || !wanted(root)) continue;
+    if (order[root]! > 0 || !isWanted(root)) continue;
     const calls: { row: number; at: number }[] = [{ row: root, at: 0 }];
     while (calls.length > 0) {
       const call = calls.at(-1)!;
@@ -65,7 +65,7 @@ function componentsOf(graph: CodeGraph, wanted: (row: number) => boolean): numbe
         stack.push(row);
         onStack[row] = 1;
       }
-      const next = nextImport(graph, row, call, wanted);
+      const next = nextImport(graph, row, call, isWanted);
       if (next >= 0) {
         if (order[next] === 0) calls.push({ row: next, at: 0 });
         else if (onStack[next] === 1) low[row] = Math.min(low[row]!, order[next]!);
@@ -84,12 +84,12 @@ function componentsOf(graph: CodeGraph, wanted: (row: number) => boolean): numbe
 }
 
 /** The file that the next import of a file leads to; -1 if there is none left. `call.at` counts the edges looked at. */
-function nextImport(graph: CodeGraph, row: number, call: { at: number }, wanted: (row: number) => boolean): number {
+function nextImport(graph: CodeGraph, row: number, call: { at: number }, isWanted: (row: number) => boolean): number {
   const edges = graph.outgoing(row);
   while (call.at < edges.length) {
     const edge = edges[call.at++]!;
     const to = graph.edges.to[edge]!;
-    if (graph.edges.type[edge] === IMPORTS && to !== row && wanted(to)) return to;
+    if (graph.edges.type[edge] === IMPORTS && to !== row && isWanted(to)) return to;
   }
   // `at` 0 means that the row was not visited, so it becomes at least 1.
   call.at = Math.max(1, call.at);

@@ -82,12 +82,12 @@ function describe(
   unseen: number,
   limit: number,
 ): Groups {
-  const shown = (title: string, entries: AskEntry[]) => ({
+  const toGroup = (title: string, entries: AskEntry[]) => ({
     title,
     entries: entries.slice(0, limit),
     total: entries.length,
   });
-  const groups = [shown("read in", reads), shown("set or declared in", sets), shown("in tests", tests)].filter(
+  const groups = [toGroup("read in", reads), toGroup("set or declared in", sets), toGroup("in tests", tests)].filter(
     ({ total }) => total > 0,
   );
   const left = unseen > 0 ? ` ${unseen} more files were not looked at.` : "";

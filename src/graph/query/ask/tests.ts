@@ -40,7 +40,7 @@ export function findTests(graph: CodeGraph, target: number, limit: number): Grou
     }
     frontier = next;
   }
-  const shown = (title: string, entries: AskEntry[]) => ({
+  const toGroup = (title: string, entries: AskEntry[]) => ({
     title,
     entries: entries.slice(0, limit),
     total: entries.length,
@@ -52,6 +52,6 @@ export function findTests(graph: CodeGraph, target: number, limit: number): Grou
       : `${tests.length} tests in ${files.size} files reach it; depth 1 calls it directly.`;
   return {
     summary,
-    groups: [shown("tests", tests), shown("product code that calls it", product)].filter(({ total }) => total > 0),
+    groups: [toGroup("tests", tests), toGroup("product code that calls it", product)].filter(({ total }) => total > 0),
   };
 }

@@ -283,7 +283,7 @@ export class Calls {
   typeFromContext(file: number, source: ExprRow, argument: number, parameter: number): ValueType | undefined {
     const { engine, repo } = this;
     if (argument < 0) return this.typeOfParameter(engine.expressions.typeAt(file, source), parameter);
-    const asked = (type: ValueType | undefined) => (parameter < 0 ? type : this.typeOfParameter(type, parameter));
+    const pickType = (type: ValueType | undefined) => (parameter < 0 ? type : this.typeOfParameter(type, parameter));
     const facts = repo.facts(file);
     const callee = facts.exprs.callee(source);
     const site = { file, expr: source };
@@ -294,7 +294,7 @@ export class Calls {
           const name = repo.rules(repo.fileOf(part.symbol)).constructorName;
           const maker = engine.members.find(engine.types.instanceOf(part.symbol, []), name).members[0];
           return maker
-            ? asked(substitute(this.engine.signatures.declaredTypeOf(maker.symbol, argument), maker.env))
+            ? pickType(substitute(this.engine.signatures.declaredTypeOf(maker.symbol, argument), maker.env))
             : undefined;
         }),
       );
@@ -325,9 +325,9 @@ export class Calls {
       this.callablesOf(called).map((part) => {
         const chosen = this.engine.signatures.choose(part.symbol, site);
         const declared = this.engine.signatures.declaredTypeOf(chosen, argument);
-        if (isClosed(declared)) return asked(declared);
+        if (isClosed(declared)) return pickType(declared);
         const env = withSelf(mergeEnv(this.inferEnv(chosen, chosen, site, false), part.env), part.self);
-        return asked(substitute(declared, env));
+        return pickType(substitute(declared, env));
       }),
     );
   }

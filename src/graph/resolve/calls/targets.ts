@@ -92,7 +92,7 @@ export class CallTargets {
   private findByName(file: number, expr: ExprRow, site: CallSite): Target[] {
     const { engine, repo } = this;
     const { exprs } = repo.facts(file);
-    const space = exprs.called(expr) ? "call" : "value";
+    const space = exprs.isCalled(expr) ? "call" : "value";
     const entity = engine.names.lookUp(file, exprs.nameScope(expr), exprs.name(expr), space);
     if (!entity) return this.unique.findFunction(file, repo.facts(file).strings[exprs.name(expr)]!);
     if (entity.kind === "symbol") return this.findBySymbol(entity.symbol, reasonOf(this.repo, file, entity), site);
@@ -214,7 +214,7 @@ export class CallTargets {
     // A constant that holds a function from outside is called: `toString.call(x)`.
     if (receiver.kind === "external" && calls && facts.exprs.op(object) === Expr.Name)
       return this.dropRepeated(this.findByName(file, object, site));
-    const called = facts.exprs.called(callee) || undefined;
+    const called = facts.exprs.isCalled(callee) || undefined;
     const search = this.isSuper(file, object)
       ? this.searchParents(receiver, name, called)
       : engine.members.find(receiver, name, 0, called);

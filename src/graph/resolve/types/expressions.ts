@@ -43,7 +43,7 @@ export class Expressions {
     const scope = facts.exprs.nameScope(row);
     const narrow = this.narrow(file, scope, name);
     if (narrow) return narrow;
-    const entity = engine.names.lookUp(file, scope, name, facts.exprs.called(row) ? "call" : "value");
+    const entity = engine.names.lookUp(file, scope, name, facts.exprs.isCalled(row) ? "call" : "value");
     if (entity) return this.seenFrom(engine.types.typeOfEntity(entity), file);
     const global = this.evaluateGlobal(file, facts.strings[name]!);
     if (global) return global;
@@ -151,7 +151,7 @@ export class Expressions {
     const payload = /^\d+$/.test(name) ? this.payloadOf(file, facts.exprs.object(row), name) : undefined;
     if (payload) return payload;
     const object = this.typeAt(file, facts.exprs.object(row));
-    return this.engine.members.typeOfMember(object, name, facts.exprs.called(row));
+    return this.engine.members.typeOfMember(object, name, facts.exprs.isCalled(row));
   }
 
   /** The type that a variant of an enum holds at a position, if an expression names the variant. */
@@ -300,7 +300,7 @@ export class Expressions {
   typeAt(file: number, row: ExprRow): ValueType | undefined {
     if (isNone(row)) return undefined;
     // Cut short because of the depth. The type is not stored as unknown, because a direct question may find it.
-    if (this.depth > MAX_DEPTH && !this.memo.asked(file, row)) {
+    if (this.depth > MAX_DEPTH && !this.memo.wasAsked(file, row)) {
       this.engine.finding.cutShort();
       return undefined;
     }

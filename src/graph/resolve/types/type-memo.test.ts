@@ -66,7 +66,7 @@ test("a file whose types are forgotten gives the same types again, and the other
   const first = types.of(0, 1);
   types.of(1, 0);
   types.forget(0);
-  expect([types.asked(0, 1), types.asked(1, 0)]).toEqual([false, true]);
+  expect([types.wasAsked(0, 1), types.wasAsked(1, 0)]).toEqual([false, true]);
   expect(types.of(0, 1)).toEqual(first);
   types.of(1, 0);
   expect(found).toEqual(["0:1", "1:0", "0:1"]);

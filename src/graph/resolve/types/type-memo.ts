@@ -69,7 +69,7 @@ export class TypeMemo<Row extends number> implements Forgetful {
   ) {}
 
   /** Whether a row's type was asked for before. */
-  asked(row: Row): boolean {
+  wasAsked(row: Row): boolean {
     return this.blocks[Math.floor(row / BLOCK)]?.[row % BLOCK] !== undefined;
   }
 
@@ -140,8 +140,8 @@ export class TypesByFile<Row extends number> {
   }
 
   /** Whether a row's type was asked for before, and not forgotten since. */
-  asked(file: number, row: Row): boolean {
-    return this.memos[file]?.asked(row) ?? false;
+  wasAsked(file: number, row: Row): boolean {
+    return this.memos[file]?.wasAsked(row) ?? false;
   }
 
   /** Call it only while no type is being found. */

@@ -106,14 +106,15 @@ export class Unifier {
     depth: number,
   ): void {
     const { repo } = this;
-    const declared = (symbol: number) => {
+    const listParameterTypes = (symbol: number) => {
       const file = repo.fileOf(symbol);
       const { bindings, lists } = repo.facts(file);
       const rows = lists.items(repo.column(symbol, "parameters"));
       return mapRows(rows, (row) => this.engine.types.typeAt(file, bindings.type(row)));
     };
-    const types = declared(given);
-    for (const [i, wanted] of declared(pattern).entries()) this.unify(wanted, types[i], env, ids, lambdas, depth + 1);
+    const types = listParameterTypes(given);
+    for (const [i, wanted] of listParameterTypes(pattern).entries())
+      this.unify(wanted, types[i], env, ids, lambdas, depth + 1);
   }
 
   private unifyInstance(

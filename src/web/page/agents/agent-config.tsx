@@ -36,7 +36,7 @@ function harnessIn(text: string): Body["harness"] {
 const harnessText = (harness: Agent["config"]["harness"]): string =>
   typeof harness === "string" ? harness : harness.acp.join(" ");
 
-const bodyOf = ({ choice, text, number, checked }: Fields): Body => ({
+const bodyOf = ({ choice, text, number, isChecked }: Fields): Body => ({
   name: text("name") || null,
   emoji: text("emoji") || null,
   role: text("role") || null,
@@ -49,8 +49,8 @@ const bodyOf = ({ choice, text, number, checked }: Fields): Body => ({
   image: text("image") || null,
   network: networkOf(choice<NetworkKind>("network"), text("network_allow")),
   host_labels: wordsIn(text("host_labels")),
-  enabled: checked("enabled"),
-  pulse_enabled: checked("pulse_enabled"),
+  enabled: isChecked("enabled"),
+  pulse_enabled: isChecked("pulse_enabled"),
   ...Object.fromEntries(NUMBERS.map(([name]) => [name, number(name) ?? null])),
 });
 

@@ -113,11 +113,11 @@ function AddAgent({ onClose }: { onClose(): void }) {
       title="New agent"
       word="Create"
       changes={["/v1/agents"]}
-      submit={async ({ text, filled }) => {
+      submit={async ({ text, pickFilled }) => {
         const body = {
           id: text("id"),
           prompt: text("prompt"),
-          ...filled("name", "description"),
+          ...pickFilled("name", "description"),
         };
         const agent = await must(client.POST("/v1/agents", { body }));
         return () => navigate(`/agents/${agent.id}`);

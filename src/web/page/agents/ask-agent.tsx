@@ -26,11 +26,11 @@ interface Props {
   onClose(): void;
 }
 
-function askedOf({ text, number, filled }: Fields): Asked {
+function askedOf({ text, number, pickFilled }: Fields): Asked {
   const budget = number("budget_usd");
   return {
     agent_id: text("agent_id"),
-    ...filled("project_id", "model"),
+    ...pickFilled("project_id", "model"),
     ...(budget === undefined ? {} : { budget_usd: budget }),
   };
 }

@@ -26,10 +26,10 @@ export function ChangeSeveral({ project, tasks, statuses, onClose }: Props) {
       title="Change several tasks"
       word="Change"
       changes={["/v1/projects/{id}/tasks"]}
-      submit={async ({ choice, text, checked, words, filled }) => {
-        const ids = tasks.map(({ id }) => id).filter((id) => checked(id));
+      submit={async ({ choice, text, isChecked, words, pickFilled }) => {
+        const ids = tasks.map(({ id }) => id).filter((id) => isChecked(id));
         const change: Change = {
-          ...filled("status", "assigned_agent"),
+          ...pickFilled("status", "assigned_agent"),
           ...(text("priority") ? { priority: choice<NonNullable<Change["priority"]>>("priority") } : {}),
           ...(text("add_tags") ? { add_tags: words("add_tags") } : {}),
           ...(text("remove_tags") ? { remove_tags: words("remove_tags") } : {}),

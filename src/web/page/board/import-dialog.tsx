@@ -43,7 +43,7 @@ export default function ImportDialog({ project, onClose }: { project: string; on
             id={job}
             about="Importing."
             onEnd={() => refresh("/v1/projects/{id}/tasks")}
-            ended={(ended) => <Outcome job={ended} />}
+            renderEnd={(ended) => <Outcome job={ended} />}
           />
           <div className="mt-4 flex justify-end">
             <Button onClick={onClose}>Close</Button>

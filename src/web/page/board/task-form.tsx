@@ -24,7 +24,7 @@ export function TaskDialog({ project, task, status, onClose }: Props) {
       title={task ? "Edit the task" : "New task"}
       word={task ? "Save" : "Add"}
       changes={["/v1/projects/{id}/tasks", "/v1/projects"]}
-      submit={async ({ choice, text, raw, number, words, filled }) => {
+      submit={async ({ choice, text, raw, number, words, pickFilled }) => {
         const body = {
           title: text("title"),
           description: raw("description").trim(),
@@ -43,7 +43,7 @@ export function TaskDialog({ project, task, status, onClose }: Props) {
           await must(
             client.POST("/v1/projects/{id}/tasks", {
               params: { path },
-              body: { ...body, ...filled("status") },
+              body: { ...body, ...pickFilled("status") },
             }),
           );
       }}

@@ -7,7 +7,7 @@ import { usePages } from "../../api/queries.ts";
 import { usePageKeys } from "../../keys/page-keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { lastChoice, rememberChoice } from "../../ui/choice.ts";
-import { grouped, plural } from "../../ui/format.ts";
+import { formatNumber, plural } from "../../ui/format.ts";
 import { Await, Empty, Loading } from "../../ui/note.tsx";
 import { useSlices } from "../../ui/slices.ts";
 import { More } from "../../ui/table.tsx";
@@ -95,8 +95,8 @@ function ReviewPage({ work, run, diff, shown, more }: PageProps) {
     <div data-full-width>
       <div data-verbs className="mb-3 flex flex-wrap items-center gap-2">
         <p className="mr-auto">
-          {plural(stats.files, "file")}, <span className="text-ok">+{grouped(stats.insertions)}</span>{" "}
-          <span className="text-bad">−{grouped(stats.deletions)}</span>
+          {plural(stats.files, "file")}, <span className="text-ok">+{formatNumber(stats.insertions)}</span>{" "}
+          <span className="text-bad">−{formatNumber(stats.deletions)}</span>
           {review.viewed.size > 0 && <span className="text-dim">, {review.viewed.size} viewed</span>}
           {diff.merged_into && (
             <span className="text-dim">
@@ -180,7 +180,9 @@ function OneFile({ work, path, files, split, review, show }: OneProps) {
   return (
     <div className="min-w-0">
       <div className="mb-2 flex flex-wrap items-center gap-2">
-        <p className="mr-auto text-sm text-dim">{at >= 0 && `File ${grouped(at + 1)} of ${grouped(files.length)}`}</p>
+        <p className="mr-auto text-sm text-dim">
+          {at >= 0 && `File ${formatNumber(at + 1)} of ${formatNumber(files.length)}`}
+        </p>
         <Button label="Previous file" disabled={!before} onClick={() => show(before?.path ?? "")} />
         <Button label="Next file" disabled={!after} onClick={() => show(after?.path ?? "")} />
         <Button onClick={() => show("")}>All files</Button>

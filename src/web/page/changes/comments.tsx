@@ -10,7 +10,7 @@ import { plural } from "../../ui/format.ts";
 import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
-import { type FileChange, numbered } from "./lines.ts";
+import { type FileChange, numberLines } from "./lines.ts";
 import { type Comment, type Review, standsAt } from "./review.ts";
 
 interface NoteProps {
@@ -159,7 +159,7 @@ export function CommentEditor({
 
 function isShown(comment: Comment, files: FileChange[]): boolean {
   const file = files.find(({ path }) => path === comment.path);
-  return file?.hunks.some((hunk) => numbered(hunk).lines.some((line) => standsAt(comment, file, line))) ?? false;
+  return file?.hunks.some((hunk) => numberLines(hunk).lines.some((line) => standsAt(comment, file, line))) ?? false;
 }
 
 /** Comments on the whole change or a whole file, and on lines that are not shown. */

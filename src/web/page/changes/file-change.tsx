@@ -9,7 +9,7 @@ import { CopyButton } from "../../ui/page.tsx";
 import { CommentEditor, CommentNote } from "./comments.tsx";
 import { copyCode } from "./copy-code.ts";
 import { Amount } from "./file-tree.tsx";
-import { type FileChange, foldedBecause, type Line, lineKey, numbered, pairsIn, sideBySide } from "./lines.ts";
+import { type FileChange, foldedBecause, type Line, lineKey, numberLines, pairsIn, sideBySide } from "./lines.ts";
 import { useNear } from "./near.ts";
 import { type Paint, usePaint } from "./paint.ts";
 import { type Comment, type Review, standsAt } from "./review.ts";
@@ -130,7 +130,7 @@ function walkLines(event: KeyboardEvent<HTMLElement>): void {
 }
 
 function Hunks({ file, split, review }: Props) {
-  const hunks = useMemo(() => file.hunks.map(numbered), [file.hunks]);
+  const hunks = useMemo(() => file.hunks.map(numberLines), [file.hunks]);
   const paint = usePaint(file.path, hunks);
   // A file that is new or deleted has only one side.
   const sides = file.status === "added" ? "new" : file.status === "deleted" ? "gone" : split ? "split" : "both";

@@ -3,7 +3,7 @@ import { Check, ChevronRight, MessageSquare } from "lucide-react";
 import { type KeyboardEvent, useDeferredValue, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { SearchInput } from "../../ui/filter.tsx";
-import { grouped, plural } from "../../ui/format.ts";
+import { formatNumber, plural } from "../../ui/format.ts";
 import type { FileChange } from "./lines.ts";
 import type { Review } from "./review.ts";
 import { type ChangedFile, filterFiles, rowsOf, type TreeRow } from "./tree.ts";
@@ -53,7 +53,7 @@ export function FileTree({ files, total, more, alone, review, onPick }: Props) {
       <Rows rows={rows} alone={alone} review={review} onPick={onPick} toggle={toggle} />
       {more.hasNextPage && (
         <div className="border-t border-line p-2 text-center text-xs text-dim">
-          The first {plural(files.length, "file")} of {grouped(total)}.{" "}
+          The first {plural(files.length, "file")} of {formatNumber(total)}.{" "}
           <Button label="More" kind="quiet" busy={more.isFetchingNextPage} onClick={() => more.fetchNextPage()} />
         </div>
       )}

@@ -16,7 +16,7 @@ export interface HunkLines {
   lines: Line[];
 }
 
-export function numbered({ header, lines }: FileChange["hunks"][number]): HunkLines {
+export function numberLines({ header, lines }: FileChange["hunks"][number]): HunkLines {
   const [, from = "1", to = "1"] = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(header) ?? [];
   let [before, after] = [Number(from), Number(to)];
   return {

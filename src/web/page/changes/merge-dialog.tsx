@@ -37,8 +37,8 @@ export function MergeDialog({ work, run, onClose }: MergeProps & { onClose(): vo
         action={conflicts ? { ...action, error: undefined } : action}
         word="Merge"
         onCancel={onClose}
-        submit={async ({ checked, filled }) => {
-          await mergeWork(work, { strategy, push: checked("push"), ...filled("into", "message") });
+        submit={async ({ isChecked, pickFilled }) => {
+          await mergeWork(work, { strategy, push: isChecked("push"), ...pickFilled("into", "message") });
           onClose();
         }}
       >

@@ -63,9 +63,9 @@ function PublishDialog({ run, repository, onClose }: { run: Run; repository: str
         action={pushing.error ? { ...action, error: pushing.error } : action}
         word="Open a pull request"
         onCancel={onClose}
-        submit={async ({ filled }) => {
+        submit={async ({ pickFilled }) => {
           pushing.clear();
-          const body = filled("title", "body", "base");
+          const body = pickFilled("title", "body", "base");
           await must(client.POST("/v1/runs/{id}/pull-request", { params, body }));
           notify("The pull request is being opened.");
           onClose();

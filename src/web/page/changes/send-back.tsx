@@ -19,9 +19,9 @@ export function SendBackWork({ work, review, onClose }: { work: Work; review: Re
       word="Send back"
       changes={["/v1/changes", "/v1/chat/sessions"]}
       said="Sent back. The agent works on the comments."
-      submit={({ filled }) => {
+      submit={({ pickFilled }) => {
         const params = { path: { id: work.work_id } };
-        return client.POST("/v1/changes/{id}/send-back", { params, body: filled("message") });
+        return client.POST("/v1/changes/{id}/send-back", { params, body: pickFilled("message") });
       }}
       onClose={onClose}
     >
@@ -48,8 +48,8 @@ export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review
       word="Send back"
       changes={["/v1/runs", "/v1/steps", "/v1/changes"]}
       said="Sent back. The agents work on the comments."
-      submit={async ({ text, filled }) => {
-        const body = { from_step: text("from_step"), ...filled("message") };
+      submit={async ({ text, pickFilled }) => {
+        const body = { from_step: text("from_step"), ...pickFilled("message") };
         await must(client.POST("/v1/runs/{id}/send-back", { params: { path: { id: run.id } }, body }));
         // Open the run's page only after the new attempt was fetched: the page shows cached data at first.
         return () => navigate(`/runs/${run.id}`);

@@ -160,7 +160,7 @@ function SummaryProgress({ id }: { id: string }) {
       id={id}
       about="Summarizing what was said, which the model reads instead."
       onEnd={refreshChat}
-      ended={({ error }) =>
+      renderEnd={({ error }) =>
         error && (
           <p role="alert" className="mb-3 rounded-md bg-bad-soft px-3 py-2">
             There is no summary: {error.message}

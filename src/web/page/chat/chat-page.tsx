@@ -54,7 +54,7 @@ function FileCopy({ jobId }: { jobId: string | null }) {
       id={id}
       about="The files of the other chat are being copied. A reply waits for them."
       onEnd={refreshChat}
-      ended={(job) =>
+      renderEnd={(job) =>
         notCopied(job) && (
           <p role="status" className="mb-3 rounded-md bg-sunken px-3 py-2">
             {notCopied(job)}

@@ -14,7 +14,7 @@ type Connection = Schemas["CodeHostConnection"];
 type Kind = Connection["kind"];
 
 const WEBHOOKS = "/v1/codehost/webhooks";
-const kept = (there: boolean): string => (there ? "One is stored. Leave empty to keep it." : "");
+const describeStored = (there: boolean): string => (there ? "One is stored. Leave empty to keep it." : "");
 
 export function ConnectDialog({ onClose }: { onClose(): void }) {
   // Do not use the cache: the form keeps its initial values, which would be those before the last change.
@@ -76,7 +76,7 @@ function ConnectForm({ connection, onClose }: { connection: Connection; onClose(
           </Field>
           <Field
             label="Private key of the App"
-            hint={kept(stored && connection.has_private_key) || "The whole .pem file."}
+            hint={describeStored(stored && connection.has_private_key) || "The whole .pem file."}
             name="private_key"
           >
             <TextArea rows={3} spellCheck={false} autoComplete="off" className="font-mono" />
@@ -85,7 +85,7 @@ function ConnectForm({ connection, onClose }: { connection: Connection; onClose(
       )}
       <Field
         label="Access token"
-        hint={kept(stored && connection.has_token) || (github ? "Only where there is no App." : undefined)}
+        hint={describeStored(stored && connection.has_token) || (github ? "Only where there is no App." : undefined)}
         name="token"
       >
         <Input type="password" autoComplete="off" spellCheck={false} />
@@ -93,7 +93,7 @@ function ConnectForm({ connection, onClose }: { connection: Connection; onClose(
       <Field
         label="Webhook secret"
         hint={
-          kept(stored && connection.has_webhook_secret) ||
+          describeStored(stored && connection.has_webhook_secret) ||
           "16 characters or more; the same as on the host. Without one no rule starts anything."
         }
         name="webhook_secret"

@@ -30,7 +30,7 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(
       title={rule ? "Change the rule" : "Add a rule"}
       word={rule ? "Save" : "Add"}
       changes={["/v1/codehost/rules"]}
-      submit={async ({ choice, text, checked, words }) => {
+      submit={async ({ choice, text, isChecked, words }) => {
         const fields = {
           name: text("name"),
           event,
@@ -39,7 +39,7 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(
           command: event === "issue_comment" ? text("command") : null,
           permission: choice<Rule["permission"]>("permission"),
           bots: words("bots"),
-          pull_request: event.startsWith("issue_") && checked("pull_request"),
+          pull_request: event.startsWith("issue_") && isChecked("pull_request"),
         };
         if (rule)
           await must(client.PUT("/v1/codehost/rules/{id}", { params: { path: { id: rule.id } }, body: fields }));

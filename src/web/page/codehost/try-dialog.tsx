@@ -16,9 +16,9 @@ export function TryDialog({ rule, onClose }: { rule: Schemas["CodeHostRule"]; on
       before={
         <p className="mb-3 text-dim">The host is asked about {rule.repository}. Nothing is started or written.</p>
       }
-      submit={async ({ number, filled }) => {
+      submit={async ({ number, pickFilled }) => {
         setTrial(undefined);
-        const body = { number: number("number") ?? 0, ...filled("actor", "comment") };
+        const body = { number: number("number") ?? 0, ...pickFilled("actor", "comment") };
         setTrial(await must(client.POST("/v1/codehost/rules/{id}/try", { params: { path: { id: rule.id } }, body })));
         return stay;
       }}

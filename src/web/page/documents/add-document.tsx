@@ -47,11 +47,11 @@ export function AddTranscript({ onClose }: { onClose(): void }) {
       title="Add a transcript"
       word="Add"
       changes={["/v1/documents"]}
-      submit={async ({ entries, filled }) => {
+      submit={async ({ entries, pickFilled }) => {
         const [participants, tags] = [entries("participants"), entries("tags")];
         const body = {
           transcript,
-          ...filled("title", "project_id"),
+          ...pickFilled("title", "project_id"),
           ...(participants.length > 0 ? { participants } : {}),
           ...(tags.length > 0 ? { tags } : {}),
         };

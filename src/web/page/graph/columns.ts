@@ -45,7 +45,10 @@ interface Neighbourhood {
  * What is shown after these symbols were opened; the first is the focus. Opening a symbol on the left adds what depends
  * on it; opening one on the right adds what it depends on.
  */
-export function grown(opened: readonly string[], answers: readonly (Columns | undefined)[]): Neighbourhood {
+export function buildNeighbourhood(
+  opened: readonly string[],
+  answers: readonly (Columns | undefined)[],
+): Neighbourhood {
   const found = new Map<string, Neighbour>();
   const lines = new Map<string, Line>();
   let truncated = false;

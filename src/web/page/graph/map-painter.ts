@@ -112,7 +112,7 @@ export function createMapPainter(canvas: HTMLCanvasElement, map: Columns, camera
       const [x, middle] = spot(discs.x[at]!, discs.y[at]!);
       if (!inSight(x, middle, r) || r < 16) continue;
       const y = isUnfolded(at) ? middle - r - 8 : middle;
-      const text = shortened(discs.label[at]!, Math.max(r * 2, 90));
+      const text = shorten(discs.label[at]!, Math.max(r * 2, 90));
       const half = context.measureText(text).width / 2 + 3;
       if (taken.some((one) => Math.abs(one.y - y) < 14 && Math.abs(one.x - x) < one.half + half)) continue;
       taken.push({ x, y, half });
@@ -124,11 +124,11 @@ export function createMapPainter(canvas: HTMLCanvasElement, map: Columns, camera
     for (const node of nodes.id.keys()) {
       const [x, y] = spot(nodes.x[node]!, nodes.y[node]!);
       if (inSight(x, y, 40))
-        context.fillText(shortened(nodes.name[node]!, 14 * scale() * 1.6), x, y + radiusOf(node) + 8);
+        context.fillText(shorten(nodes.name[node]!, 14 * scale() * 1.6), x, y + radiusOf(node) + 8);
     }
   }
 
-  function shortened(text: string, width: number): string {
+  function shorten(text: string, width: number): string {
     if (context.measureText(text).width <= width) return text;
     let end = text.length;
     while (end > 1 && context.measureText(`${text.slice(0, end)}…`).width > width) end--;

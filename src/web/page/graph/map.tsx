@@ -142,7 +142,7 @@ function Drawing({ map, cluster, marked, changed, choose }: DrawingProps) {
     if (cluster >= 0) view.current?.show(cluster);
     else view.current?.fit();
   }, [cluster]);
-  const found = (event: PointerEvent) => {
+  const findAt = (event: PointerEvent) => {
     const { left, top } = canvas.current!.getBoundingClientRect();
     return view.current?.at(event.clientX - left, event.clientY - top) ?? {};
   };
@@ -153,7 +153,7 @@ function Drawing({ map, cluster, marked, changed, choose }: DrawingProps) {
       if (press.current.moved > CLICK) view.current?.pan(x, y);
       return;
     }
-    const { node, cluster: disc } = found(event);
+    const { node, cluster: disc } = findAt(event);
     const name = node === undefined ? undefined : `${map.nodes.name[node]}, ${map.files[map.nodes.file[node]!] ?? ""}`;
     setUnder(name ?? (disc === undefined ? "" : map.communities.label[disc]!));
   };
@@ -161,7 +161,7 @@ function Drawing({ map, cluster, marked, changed, choose }: DrawingProps) {
     const wasClick = press.current !== null && press.current.moved <= CLICK;
     press.current = null;
     if (!wasClick) return;
-    const { node, cluster: disc } = found(event);
+    const { node, cluster: disc } = findAt(event);
     if (node !== undefined) return navigate(hrefOf(map.nodes.id[node]!));
     if (disc !== undefined) choose(disc);
   };

@@ -9,7 +9,7 @@ import { Link } from "wouter";
 import { IconButton } from "../../ui/button.tsx";
 import { Loading } from "../../ui/note.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
-import { columnsQuery, grown, type Line, type Neighbour } from "./columns.ts";
+import { buildNeighbourhood, columnsQuery, type Line, type Neighbour } from "./columns.ts";
 import { useSymbolHref } from "./symbol-link.tsx";
 
 /** Size of a box in px, and distance from one box to the next. */
@@ -68,7 +68,7 @@ export function Neighbourhood({ project, focus }: { project: string; focus: stri
   const asked = useQueries({
     queries: opened.map((id) => ({ ...columnsQuery(project, { focus: id, limit: SHOWN }), staleTime: 60_000 })),
   });
-  const { columns, lines, truncated } = grown(
+  const { columns, lines, truncated } = buildNeighbourhood(
     opened,
     asked.map(({ data }) => data),
   );

@@ -129,13 +129,13 @@ function FirstAdministrator({ onDone }: { onDone(): Promise<void> }) {
   const { busy, error, run } = useAction();
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const { text, raw, filled } = fieldsOf(event.currentTarget);
+    const { text, raw, pickFilled } = fieldsOf(event.currentTarget);
     void run(async () => {
       const body: Schemas["CreateSetupBody"] = {
         email: text("email"),
         password: raw("password"),
         session: "cookie",
-        ...filled("display_name", "setup_token"),
+        ...pickFilled("display_name", "setup_token"),
       };
       await must(client.POST("/v1/auth/setup", { body }));
       await onDone();

@@ -128,7 +128,7 @@ function Consolidation({ agent }: { agent: string }) {
           id={job}
           about="The vault is gone through."
           onEnd={refreshMemory}
-          ended={({ state, error, result }) => (
+          renderEnd={({ state, error, result }) => (
             <p role="status" className={`rounded-md px-3 py-2 ${state === "succeeded" ? "bg-ok-soft" : "bg-bad-soft"}`}>
               {state === "succeeded"
                 ? `Done: ${plural(Number(result?.["merged"] ?? 0), "entry", "entries")} merged, ${plural(Number(result?.["contradictions"] ?? 0), "contradiction")} listed.`

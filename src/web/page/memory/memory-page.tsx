@@ -170,9 +170,9 @@ function ScoreSettings({ onClose }: { onClose(): void }) {
             action={action}
             word="Save"
             onCancel={onClose}
-            submit={async ({ number, checked }) => {
+            submit={async ({ number, isChecked }) => {
               const numbers = Object.fromEntries(NUMBERS.map(([name]) => [name, number(name)]));
-              const body = { ...numbers, consolidate_daily: checked("consolidate_daily") };
+              const body = { ...numbers, consolidate_daily: isChecked("consolidate_daily") };
               await must(client.PUT("/v1/memory-scores/settings", { body }));
               onClose();
             }}

@@ -179,14 +179,14 @@ function NewEntry({ agent, onClose }: { agent: string; onClose(): void }) {
       title="New entry"
       word="Write it"
       changes={["/v1/memory", "/v1/memory-scores"]}
-      submit={async ({ choice, text, raw, checked, words }) => {
+      submit={async ({ choice, text, raw, isChecked, words }) => {
         const body = {
           title: text("title"),
           content: raw("content"),
           type: choice<Entry["type"]>("type"),
-          pinned: checked("pinned"),
+          pinned: isChecked("pinned"),
           tags: words("tags"),
-          ...(checked("private") ? { private: true } : {}),
+          ...(isChecked("private") ? { private: true } : {}),
         };
         const call = client.POST("/v1/memory/vaults/{agent_id}/entries", {
           params: { path: { agent_id: agent } },

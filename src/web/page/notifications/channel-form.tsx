@@ -50,11 +50,11 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
     );
   if (linking) return <CodeOnce link={linking.link} onClose={() => onMade?.(linking.id)} />;
   const submit = async (fields: Fields) => {
-    const { text, checked } = fields;
+    const { text, isChecked } = fields;
     const common = {
       name: text("name"),
-      on: WHEN.map(([id]) => id).filter((id) => checked(id)),
-      enabled: checked("enabled"),
+      on: WHEN.map(([id]) => id).filter((id) => isChecked(id)),
+      enabled: isChecked("enabled"),
       ...secretsOf(kind, fields),
     };
     const project = text("project_id");
@@ -64,7 +64,7 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
       await must(client.PUT("/v1/notification-channels/{id}", { params, body }));
       return onClose;
     }
-    const whose = checked("everyone") ? ("everyone" as const) : ("mine" as const);
+    const whose = isChecked("everyone") ? ("everyone" as const) : ("mine" as const);
     const body = { ...common, kind, whose, ...(project ? { project_id: project } : {}) };
     const { id, secret, link } = await must(client.POST("/v1/notification-channels", { body }));
     if (!secret && !link) return () => onMade?.(id);
@@ -100,14 +100,14 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
 }
 
 /** The typed secrets. A field that is left empty does not change the stored value. */
-function secretsOf(kind: Kind, { text, checked }: Fields) {
-  const given = (name: string) => (text(name) ? { [name]: text(name) } : {});
+function secretsOf(kind: Kind, { text, isChecked }: Fields) {
+  const pickFilled = (name: string) => (text(name) ? { [name]: text(name) } : {});
   if (kind === "push") return {};
-  if (kind === "messenger") return given("messenger_id");
-  if (kind === "ntfy") return { ...given("url"), ...given("token"), answers: checked("answers") };
-  if (kind === "mail") return given("to");
-  if (kind === "apprise") return given("url");
-  return { ...given("url"), ...given(kind === "webhook" ? "secret" : "token") };
+  if (kind === "messenger") return pickFilled("messenger_id");
+  if (kind === "ntfy") return { ...pickFilled("url"), ...pickFilled("token"), answers: isChecked("answers") };
+  if (kind === "mail") return pickFilled("to");
+  if (kind === "apprise") return pickFilled("url");
+  return { ...pickFilled("url"), ...pickFilled(kind === "webhook" ? "secret" : "token") };
 }
 
 const ADDRESSES: Record<Exclude<Kind, "mail" | "messenger" | "push">, { hint: string; example: string }> = {

@@ -72,11 +72,16 @@ function MessengerForm({ messenger, onClose }: { messenger: Messenger | undefine
         The channels that it carries are deleted with it.
       </Confirm>
     );
-  const submit = async ({ text, checked }: Fields) => {
-    const given = (name: string) => (text(name) ? { [name]: text(name) } : {});
-    const common = { name: text("name"), enabled: checked("enabled"), ...given("server"), ...given("app_token") };
+  const submit = async ({ text, isChecked }: Fields) => {
+    const pickFilled = (name: string) => (text(name) ? { [name]: text(name) } : {});
+    const common = {
+      name: text("name"),
+      enabled: isChecked("enabled"),
+      ...pickFilled("server"),
+      ...pickFilled("app_token"),
+    };
     if (messenger) {
-      const body = { ...common, ...given("token") };
+      const body = { ...common, ...pickFilled("token") };
       await must(client.PUT("/v1/messengers/{id}", { params: { path: { id: messenger.id } }, body }));
     } else await must(client.POST(PATH, { body: { ...common, kind, token: text("token") } }));
   };

@@ -30,11 +30,11 @@ function StateIcon({ state }: { state: State }) {
 }
 
 /** Replaces field names by words, at every depth. */
-function worded(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(worded);
+function toWords(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toWords);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [name.replace(/_id$/, "").replaceAll("_", " "), worded(one)]),
+    Object.entries(value).map(([name, one]) => [name.replace(/_id$/, "").replaceAll("_", " "), toWords(one)]),
   );
 }
 
@@ -59,7 +59,7 @@ export function Known({ onboarding, className }: { onboarding: Onboarding; class
                 </summary>
                 <div className="px-3 pb-3 text-sm">
                   {known ? (
-                    <Value given value={worded(section)} />
+                    <Value given value={toWords(section)} />
                   ) : (
                     <p className="text-dim">It fills in as you talk.</p>
                   )}

@@ -97,11 +97,11 @@ interface Known {
   models: readonly Suggestion[];
 }
 
-/** @param known called whenever suggestions are needed, because its data may arrive after the editor was created. */
+/** @param getKnown called whenever suggestions are needed, because its data may arrive after the editor was created. */
 export const completePipeline =
-  (known: () => Known) =>
+  (getKnown: () => Known) =>
   (context: CompletionContext): CompletionResult | null => {
-    const { schema, agents, models } = known();
+    const { schema, agents, models } = getKnown();
     if (!schema) return null;
     const { doc } = context.state;
     const line = doc.lineAt(context.pos);
@@ -114,7 +114,9 @@ export const completePipeline =
       const own = key === "agent" ? agents : key === "model" ? models : [];
       const path = [...pathAt(lines, at, lead.length, lead.includes("-")), key];
       const options = [...own, ...valuesOf(schemasAt(schema, path))];
-      return options.length > 0 ? { from: context.pos - typed.length, options: options.map(shown("constant")) } : null;
+      return options.length > 0
+        ? { from: context.pos - typed.length, options: options.map(toCompletion("constant")) }
+        : null;
     }
     const start = /^(\s*(?:-\s+)*)([\w-]*)$/.exec(before);
     if (!start) return null;
@@ -122,10 +124,13 @@ export const completePipeline =
     if (typed === "" && !context.explicit) return null;
     const keys = keysOf(schemasAt(schema, pathAt(lines, at, lead.length, lead.includes("-"))));
     if (keys.length === 0) return null;
-    const options = keys.map(({ label, info }) => ({ ...shown("property")({ label, info }), apply: `${label}: ` }));
+    const options = keys.map(({ label, info }) => ({
+      ...toCompletion("property")({ label, info }),
+      apply: `${label}: `,
+    }));
     return { from: context.pos - typed.length, options };
   };
 
-const shown =
+const toCompletion =
   (type: string) =>
   ({ label, info }: Suggestion) => ({ label, type, ...(info ? { info } : {}) });

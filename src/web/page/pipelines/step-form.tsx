@@ -165,7 +165,7 @@ interface Context {
 /** The members that the form changes. Unchanged members keep their text. */
 function changeOf(fields: Fields, { kind, steps, id, stored }: Context): StepChange {
   const at = id ? steps.findIndex((one) => one.id === id) : steps.length;
-  const needs = steps.filter((one) => fields.checked(`needs:${one.id}`)).map((one) => one.id);
+  const needs = steps.filter((one) => fields.isChecked(`needs:${one.id}`)).map((one) => one.id);
   const usual = at > 0 ? [steps[at - 1]!.id] : [];
   const isUsual = stored["needs"] === undefined && JSON.stringify(needs) === JSON.stringify(usual);
   const failure = fields.text("on_failure");

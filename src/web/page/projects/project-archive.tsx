@@ -50,12 +50,12 @@ export function ImportProject({ onClose }: { onClose(): void }) {
       title="Import a project"
       word="Import"
       changes={["/v1/projects", "/v1/jobs"]}
-      submit={async ({ all, text, raw, checked }) => {
+      submit={async ({ all, text, raw, isChecked }) => {
         const form = all();
         if (text("name")) form.set("name", text("name"));
         else form.delete("name");
         if (!raw("passphrase")) form.delete("passphrase");
-        form.set("trusted", checked("trusted") ? "true" : "false");
+        form.set("trusted", isChecked("trusted") ? "true" : "false");
         const { project, tasks, notices } = await must(client.POST("/v1/project-imports", multipart(form)));
         return () => {
           notify([`${project.name} is yours. Its ${tasks} tasks are being made.`, ...notices].join(" "));

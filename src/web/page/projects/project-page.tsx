@@ -189,7 +189,7 @@ function Fetch({ project }: { project: Project }) {
           id={job}
           about="Fetching."
           onEnd={() => refresh("/v1/projects")}
-          ended={({ state, error }) => (
+          renderEnd={({ state, error }) => (
             <p className="flex flex-wrap items-center gap-3">
               {again}
               <span role="status" className={error ? "text-bad" : "text-dim"}>

@@ -131,7 +131,7 @@ function TryModel({ model }: { model: string }) {
           id={job}
           about="Trying the model."
           onEnd={() => refresh("/v1/settings/models/trial", "/v1/jobs")}
-          ended={({ state, error }) =>
+          renderEnd={({ state, error }) =>
             state !== "succeeded" && <p role="status">{error?.message ?? sentence(state)}</p>
           }
         />

@@ -27,8 +27,8 @@ export function ProviderDialog({ provider, onClose }: { provider: Provider; onCl
       setTested(undefined);
       const form = box.current?.querySelector("form");
       if (!form) return;
-      const { raw, filled } = fieldsOf(form);
-      const body = { ...filled("base_url"), ...(raw("api_key") ? { api_key: raw("api_key") } : {}) };
+      const { raw, pickFilled } = fieldsOf(form);
+      const body = { ...pickFilled("base_url"), ...(raw("api_key") ? { api_key: raw("api_key") } : {}) };
       setTested(await must(client.POST("/v1/settings/providers/{id}/test", { params, body })));
     });
   const forget = () =>
@@ -57,9 +57,9 @@ export function ProviderDialog({ provider, onClose }: { provider: Provider; onCl
         <Form
           action={action}
           word="Save"
-          submit={async ({ text, raw, checked }) => {
+          submit={async ({ text, raw, isChecked }) => {
             const body: Schemas["UpdateProviderBody"] = {
-              enabled: checked("enabled"),
+              enabled: isChecked("enabled"),
               default: text("default") || null,
               ...(raw("api_key") ? { api_key: raw("api_key") } : {}),
               ...(text("base_url") !== (base_url ?? "") ? { base_url: text("base_url") || null } : {}),

@@ -12,7 +12,7 @@ import { ScheduleField, timesOf, type When, whenOf } from "./schedule-field.tsx"
 type Routine = Schemas["PulseRoutine"];
 const many = { params: { query: { limit: 200 } } };
 
-const bodyOf = ({ text, raw, number, checked, words }: Fields, when: When) => ({
+const bodyOf = ({ text, raw, number, isChecked, words }: Fields, when: When) => ({
   ...when,
   name: text("name"),
   instructions: raw("instructions"),
@@ -22,7 +22,7 @@ const bodyOf = ({ text, raw, number, checked, words }: Fields, when: When) => ({
   tools: text("tools") ? words("tools") : null,
   timeout_seconds: number("timeout_seconds") ?? null,
   max_concurrent: number("max_concurrent") ?? 1,
-  enabled: checked("enabled"),
+  enabled: isChecked("enabled"),
 });
 
 interface Props {

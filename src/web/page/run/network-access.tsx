@@ -38,7 +38,7 @@ export function NetworkAccess({ runId, projectId }: { runId: string; projectId: 
   const { data } = api.useQuery("get", "/v1/runs/{id}/connections", {
     params: { path: { id: runId }, query: { limit: 200 } },
   });
-  const reached = grouped(data?.items ?? []);
+  const reached = groupConnections(data?.items ?? []);
   if (reached.length === 0) return null;
   const refused = reached.filter(({ verdict }) => verdict === "denied");
   const others = reached.filter(({ verdict }) => verdict !== "denied");
@@ -109,7 +109,7 @@ function Refused({ one, projectId }: { one: Reached; projectId: string | null })
   );
 }
 
-function grouped(items: readonly Connection[]): Reached[] {
+function groupConnections(items: readonly Connection[]): Reached[] {
   const found = new Map<string, Reached>();
   for (const { agent_id: agent, host, port, verdict, reason, sent_bytes, received_bytes } of items) {
     const key = JSON.stringify([agent, host, port, verdict, reason]);

@@ -15,10 +15,10 @@ interface Props {
 export function RestartDialog({ run, from = "", onClose }: Props) {
   const plan = api.useQuery("get", "/v1/runs/{id}/plan", { params: { path: { id: run.id } } });
   const open = plan.data?.steps.find(({ status }) => status !== "succeeded" && status !== "skipped");
-  const submit = async ({ number, filled }: Fields) => {
+  const submit = async ({ number, pickFilled }: Fields) => {
     const budget_usd = number("budget_usd");
     const body = {
-      ...filled("from_step", "human_context"),
+      ...pickFilled("from_step", "human_context"),
       ...(budget_usd === undefined ? {} : { budget_usd }),
     };
     await must(client.POST("/v1/runs/{id}/restart", { params: { path: { id: run.id } }, body }));

@@ -175,7 +175,7 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
   const action = useChange("/v1/runs");
   const pipeline = pipelines.find((one) => one.id === id);
   const inputs = Object.entries((pipeline?.inputs ?? {}) as Record<string, InputSpec>);
-  const start = async ({ text, raw, number, filled }: Fields) => {
+  const start = async ({ text, raw, number, pickFilled }: Fields) => {
     // A text of several lines is sent as typed, because the leading space may matter.
     const lines = (name: string) => raw(name).replaceAll("\r\n", "\n");
     const answer = (name: string) => (lines(name).trim().includes("\n") ? lines(name) : text(name));
@@ -188,7 +188,7 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
         body: {
           pipeline_id: id,
           task_description: text("task"),
-          ...filled("human_context", "project_name", "model"),
+          ...pickFilled("human_context", "project_name", "model"),
           ...(budget_usd === undefined ? {} : { budget_usd }),
           ...(answers.length > 0 ? { inputs: Object.fromEntries(answers) } : {}),
         },

@@ -216,8 +216,8 @@ export default function SettingsPage() {
   );
 }
 
-function settingOf(row: Row, { text, number, checked }: Fields): unknown {
-  if (row.kind === "check") return checked(row.name);
+function settingOf(row: Row, { text, number, isChecked }: Fields): unknown {
+  if (row.kind === "check") return isChecked(row.name);
   if (row.kind === "number") return number(row.name) ?? null;
   if (row.kind === "models") return listOf(text(row.name));
   return text(row.name) || null;

@@ -113,7 +113,7 @@ function KeyForm({ provider }: { provider: Provider }) {
   const trial = useChange();
   const action = useChange();
   const [tested, setTested] = useState<Tested>();
-  const typed = () => {
+  const readTyped = () => {
     const { raw, text } = fieldsOf(form.current!);
     return {
       ...(raw("api_key") ? { api_key: raw("api_key") } : {}),
@@ -123,11 +123,11 @@ function KeyForm({ provider }: { provider: Provider }) {
   const test = () =>
     trial.run(async () => {
       setTested(undefined);
-      const { base_url: address, ...rest } = typed();
+      const { base_url: address, ...rest } = readTyped();
       const body = { ...rest, ...(address ? { base_url: address } : {}) };
       setTested(await must(client.POST("/v1/settings/providers/{id}/test", { params: { path: { id } }, body })));
     });
-  const save = (model: string) => action.run(() => keep(id, { ...typed(), enabled: true, default: model || null }));
+  const save = (model: string) => action.run(() => keep(id, { ...readTyped(), enabled: true, default: model || null }));
   // Ollama runs on the user's own machine, so its address matters.
   const own = id === OLLAMA;
   const address = (

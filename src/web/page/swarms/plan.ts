@@ -20,18 +20,18 @@ tasks:
 /** The plan of a past swarm, to be changed and started again. */
 export function planText(swarm: Swarm, tasks: readonly SwarmTask[]): string {
   const { agent_id, max_concurrent, on_failure, budget_usd, project_id } = swarm;
-  const given = <T>(name: string, value: T | null) => (value === null ? {} : { [name]: value });
+  const omitNull = <T>(name: string, value: T | null) => (value === null ? {} : { [name]: value });
   return stringify({
     agent_id,
     max_concurrent,
     on_failure,
-    ...given("budget_usd", budget_usd),
-    ...given("project_id", project_id),
+    ...omitNull("budget_usd", budget_usd),
+    ...omitNull("project_id", project_id),
     tasks: tasks.map(({ key, title, agent_id: agent, prompt, depends_on, model }) => ({
       key,
       title,
       ...(agent === agent_id ? {} : { agent_id: agent }),
-      ...given("model", model),
+      ...omitNull("model", model),
       prompt,
       ...(depends_on.length > 0 ? { depends_on } : {}),
     })),

@@ -102,7 +102,7 @@ interface Entry {
 }
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
-const listed = (value: unknown): string =>
+const formatList = (value: unknown): string =>
   Array.isArray(value) ? value.filter((one) => typeof one === "string").join(", ") : "";
 
 /** The text before and after the object's name. A null after it means that the sentence does not mention the object. */
@@ -114,7 +114,7 @@ export function sentenceOf({ action, data }: Entry): [before: string, behind: st
   // An agent began its work: say whether it was given any.
   if (action === "secret.env_read" || action === "cookies.read")
     return [
-      `was given ${listed(data["names"]) === "" ? "no " : ""}${action === "cookies.read" ? "cookies" : "secrets"}`,
+      `was given ${formatList(data["names"]) === "" ? "no " : ""}${action === "cookies.read" ? "cookies" : "secrets"}`,
       null,
     ];
   if (action === "permission.answer")
@@ -126,7 +126,7 @@ export function sentenceOf({ action, data }: Entry): [before: string, behind: st
   return [before, behind ?? null];
 }
 
-const counted = (value: unknown, what: string): string =>
+const formatCount = (value: unknown, what: string): string =>
   typeof value === "number" && value > 0 ? plural(value, what) : "";
 
 /** Names of fields as words: `limits.max_turns` is "limits: max turns". */
@@ -136,16 +136,16 @@ const wordsOf = (fields: string): string => fields.replaceAll(".", ": ").replace
  * Further details: for whom, which parts, into what; empty if there are none. @param nameOf returns an agent's name.
  */
 export function detailOf({ action, data }: Entry, nameOf: (id: string) => string): string {
-  if (action === "secret.env_read" || action === "cookies.read") return listed(data["names"]);
+  if (action === "secret.env_read" || action === "cookies.read") return formatList(data["names"]);
   const to = text(data["agent_id"]) || text(data["agent"]);
   return [
     to && `agent ${nameOf(to)}`,
-    wordsOf(listed(data["changed"]) || listed(data["fields"])),
+    wordsOf(formatList(data["changed"]) || formatList(data["fields"])),
     text(data["into"]) && `into ${text(data["into"])}`,
-    listed(data["scopes"]) && `scopes ${listed(data["scopes"])}`,
+    formatList(data["scopes"]) && `scopes ${formatList(data["scopes"])}`,
     text(data["provider"]) && `provider ${text(data["provider"])}`,
-    counted(data["runs"], "run"),
-    counted(data["sessions"], "session"),
+    formatCount(data["runs"], "run"),
+    formatCount(data["sessions"], "session"),
     text(data["rule"]),
     text(data["why"]),
     text(data["how"]),

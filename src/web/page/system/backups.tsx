@@ -71,7 +71,7 @@ export function Backups() {
           id={job}
           about="Making a backup."
           onEnd={() => refresh("/v1/admin/backups", "/v1/admin/backup-schedule", "/v1/jobs")}
-          ended={({ state, error }) =>
+          renderEnd={({ state, error }) =>
             state === "failed" ? (
               <p role="alert" className="mb-3 rounded-md bg-bad-soft px-3 py-2">
                 No backup was made: {error?.message}

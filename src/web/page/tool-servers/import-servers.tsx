@@ -17,7 +17,7 @@ type Imported = Schemas["ImportMcpAnswer"];
 const EXAMPLE = `{"mcpServers": {"tickets": {"url": "https://tickets.example.org/mcp"}}}`;
 
 /** @throws Error that says where the text is not JSON. */
-function parsed(text: string): Record<string, unknown> {
+function parseConfig(text: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -41,7 +41,7 @@ export function ImportServers({ onClose }: { onClose(): void }) {
       changes={["/v1/mcp"]}
       submit={async (fields) => {
         const image = fields.text("image");
-        const body = { config: parsed(text), ...(image ? { image } : {}) };
+        const body = { config: parseConfig(text), ...(image ? { image } : {}) };
         setImported(await must(client.POST("/v1/mcp/import", { body })));
         return stay;
       }}

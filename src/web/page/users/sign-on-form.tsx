@@ -19,20 +19,20 @@ type Tested = Schemas["TestOidcAnswer"];
 const SCOPES = "openid email profile";
 
 function bodyOf(fields: Fields) {
-  const { text, raw, checked, words, entries } = fields;
+  const { text, raw, isChecked, words, entries } = fields;
   return {
     name: text("name"),
     issuer: text("issuer"),
     client_id: text("client_id"),
     scopes: words("scopes"),
-    auto_create: checked("auto_create"),
+    auto_create: isChecked("auto_create"),
     allowed_domains: words("allowed_domains"),
     role_claim: text("role_claim") || null,
     admin_values: entries("admin_values"),
     group_claim: text("group_claim"),
     group_roles: groupRolesOf(fields),
     button: lookOf(fields),
-    enabled: checked("enabled"),
+    enabled: isChecked("enabled"),
     ...(raw("client_secret") ? { client_secret: raw("client_secret") } : {}),
   };
 }

@@ -99,11 +99,11 @@ function AddUser({ onClose }: { onClose(): void }) {
       title="Add a user"
       word="Add"
       changes={["/v1/admin/users", "/v1/users"]}
-      submit={async ({ text, raw, filled }) => {
+      submit={async ({ text, raw, pickFilled }) => {
         const body: Schemas["CreateUserBody"] = {
           email: text("email"),
           role: roleOf(text("role")),
-          ...filled("display_name"),
+          ...pickFilled("display_name"),
           ...(raw("password") ? { password: raw("password") } : {}),
         };
         await must(client.POST("/v1/users", { body }));
@@ -214,14 +214,14 @@ function EditUser({ user, onClose }: { user: User; onClose(): void }) {
       <Form
         action={action}
         word="Save"
-        submit={async ({ text, raw, checked }) => {
+        submit={async ({ text, raw, isChecked }) => {
           const body: Schemas["UpdateUserBody"] = {
             email: text("email"),
             display_name: text("display_name"),
             role: roleOf(text("role")),
-            active: checked("active"),
+            active: isChecked("active"),
             ...(raw("password") ? { password: raw("password") } : {}),
-            ...(user.two_factor_enabled && !checked("two_factor") ? { two_factor_enabled: false as const } : {}),
+            ...(user.two_factor_enabled && !isChecked("two_factor") ? { two_factor_enabled: false as const } : {}),
           };
           await must(client.PUT("/v1/users/{id}", { params, body }));
           notify("Saved.");

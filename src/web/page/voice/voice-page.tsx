@@ -54,9 +54,9 @@ function SettingsForm({ settings }: { settings: Settings }) {
       <Form
         action={action}
         word="Save"
-        submit={async ({ choice, text, number, checked }) => {
+        submit={async ({ choice, text, number, isChecked }) => {
           const body = {
-            enabled: checked("enabled"),
+            enabled: isChecked("enabled"),
             provider,
             voice_id: text("voice_id") || null,
             model: text("model") || null,
