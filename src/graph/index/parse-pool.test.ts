@@ -49,21 +49,24 @@ function parsers(): number[] {
     });
 }
 
-test("a process that dies costs a try of its files, and none of them", async () => {
+test.each([
+  ["dies", "SIGKILL", undefined],
+  ["hangs", "SIGSTOP", 20_000],
+] as const)("a process that %s costs a try of its files, and none of them", async (_, signal, timeoutMs) => {
   const { tree, files } = largeTree();
   let answered = 0;
-  const killed: number[] = [];
+  const hit: number[] = [];
   using scratch = createScratch();
-  using pool = createParsePool(tree.root, scratch);
+  using pool = createParsePool(tree.root, scratch, timeoutMs);
   const parsed = await pool.parseAll({
     files,
     progress() {
       if (answered++ > 0) return;
-      killed.push(...parsers());
-      for (const pid of killed) process.kill(pid, "SIGKILL");
+      hit.push(...parsers());
+      for (const pid of hit) process.kill(pid, signal);
     },
   });
-  expect(killed, "no process was there to be killed").not.toEqual([]);
+  expect(hit, "no process was there to be hit").not.toEqual([]);
   expect(parsed.map(({ path }) => path).sort()).toEqual(files.map(({ path }) => path).sort());
   for (const { path, note, facts } of parsed) expect([path, note, facts().length > 0]).toEqual([path, "", true]);
   await waitFor(() => parsers().length === 0, "the end of all parsing processes");

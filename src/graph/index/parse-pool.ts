@@ -78,7 +78,11 @@ export interface ParsePool extends Disposable {
  * @param root the folder of the files
  * @param scratch where the facts are written; they stay there as long as somebody reads them
  */
-export function createParsePool(root: string, scratch: Pick<Scratch, "newPath">): ParsePool {
+export function createParsePool(
+  root: string,
+  scratch: Pick<Scratch, "newPath">,
+  timeoutMs = BATCH_TIMEOUT_MS,
+): ParsePool {
   const processes = Math.min(MAX_PROCESSES, availableParallelism());
   const waiting: Parser[] = [];
   let expected = 0;
@@ -106,7 +110,7 @@ export function createParsePool(root: string, scratch: Pick<Scratch, "newPath">)
       try {
         for (let batch = queue.shift(); batch && !signal?.aborted; batch = queue.shift()) {
           parser = parser?.process.alive ? parser : startParser();
-          const parsed = await parseBatch(parser, { root, files: batch });
+          const parsed = await parseBatch(parser, { root, files: batch }, timeoutMs);
           if (parsed) results.push(...parsed);
           else if (batch.length > 1) queue.push(...batch.map((file) => [file]));
           else results.push({ file: toFailedFile(batch[0]!.path), parser });
@@ -183,7 +187,7 @@ function toFailedFile(path: string): AnsweredFile {
 }
 
 /** Parses a batch. @returns undefined if the process was lost meanwhile */
-async function parseBatch(parser: Parser, request: ParseRequest): Promise<Answered[] | undefined> {
+async function parseBatch(parser: Parser, request: ParseRequest, timeoutMs: number): Promise<Answered[] | undefined> {
   let parsed: Answered[] | undefined;
   const take = ({ files, error }: ParseReply) => {
     if (error !== undefined) return { error: new Error(error) };
@@ -192,7 +196,7 @@ async function parseBatch(parser: Parser, request: ParseRequest): Promise<Answer
     return { value: files };
   };
   try {
-    await parser.process.ask({ what: "a batch", message: { request }, timeoutMs: BATCH_TIMEOUT_MS, take });
+    await parser.process.ask({ what: "a batch", message: { request }, timeoutMs, take });
     return parsed;
   } catch (error) {
     if (error instanceof WorkerLost) return undefined;
