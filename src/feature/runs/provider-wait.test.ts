@@ -170,8 +170,8 @@ test("a run that waits can be cancelled", async () => {
 
 test("a model call that a killed server had under way leaves a row with what its prompt may have cost", async () => {
   models.next({ kind: "hang" });
-  const id = await start();
   const before = calls();
+  const id = await start();
   await until(
     async () => calls(),
     (now) => now > before,
