@@ -15,7 +15,7 @@ import { newDatabaseModule } from "./scripts/new-database.ts";
 const TARGETS = ["linux-x64", "linux-arm64", "darwin-arm64", "darwin-x64"] as const;
 type Target = (typeof TARGETS)[number];
 
-function option(name: string): string | undefined {
+function readOption(name: string): string | undefined {
   const at = process.argv.indexOf(`--${name}`);
   return at < 0 ? undefined : process.argv[at + 1];
 }
@@ -30,11 +30,11 @@ if (Bun.version !== wanted)
   fail(`needs Bun ${wanted}, this is ${Bun.version}. Run scripts/build, which uses the pinned one.`);
 
 const host = `${process.platform}-${process.arch}` as Target;
-const target = (option("target") ?? host) as Target;
+const target = (readOption("target") ?? host) as Target;
 if (!TARGETS.includes(target)) fail(`--target takes ${TARGETS.join(", ")}`);
 const baseline = process.argv.includes("--baseline");
 if (baseline && !target.endsWith("x64")) fail("--baseline is for x64 only");
-const outfile = resolve(option("outfile") ?? (target === host ? "dist/skep" : `dist/skep-${target}`));
+const outfile = resolve(readOption("outfile") ?? (target === host ? "dist/skep" : `dist/skep-${target}`));
 
 /**
  * The target's native add-ons: embedded as files, and unpacked and loaded by src/process/addons.ts at their first use.
@@ -62,12 +62,12 @@ const natives: BunPlugin = {
     build.onResolve({ filter: /^addon:/ }, ({ path }) => ({ path: path.split(":")[1]!, namespace: "addon" }));
     build.onLoad({ filter: /.*/, namespace: "addon" }, ({ path: name }) => {
       const file = ADDONS[name as keyof typeof ADDONS];
-      const text = (value: string) => JSON.stringify(value);
+      const quote = (value: string) => JSON.stringify(value);
       return {
         loader: "js",
-        contents: `import embedded from ${text(file)} with { type: "file" };
-          import { loadAddon } from ${text(resolve("src/process/addons.ts"))};
-          module.exports = loadAddon({ name: ${text(name)}, sha256: ${text(sha256(file))}, embedded });`,
+        contents: `import embedded from ${quote(file)} with { type: "file" };
+          import { loadAddon } from ${quote(resolve("src/process/addons.ts"))};
+          module.exports = loadAddon({ name: ${quote(name)}, sha256: ${quote(sha256(file))}, embedded });`,
       };
     });
     // Parts of the Docker client that Skep never uses: engines over ssh, whose native module does not exist for every
@@ -132,7 +132,7 @@ const result = await Bun.build({
   format: "esm",
   plugins: [natives, dashboard, newDatabase],
   define: {
-    SKEP_VERSION: JSON.stringify(option("version") ?? manifest.version),
+    SKEP_VERSION: JSON.stringify(readOption("version") ?? manifest.version),
     SKEP_COMMIT: JSON.stringify(commit),
     SKEP_BUILT_AT: JSON.stringify(builtAt().toISOString()),
     "process.env.NODE_ENV": '"production"',

@@ -10,7 +10,7 @@ import { parseArgs } from "node:util";
 import { type Account, makeUser, setupAdmin } from "../src/testing/accounts.ts";
 import { startServer } from "../src/testing/server.ts";
 import { median, quantile } from "./bench-figures.ts";
-import { git } from "./source-copy.ts";
+import { runGit } from "./source-copy.ts";
 
 const { values } = parseArgs({
   options: { runs: { type: "string", default: "500" }, files: { type: "string", default: "50000" } },
@@ -105,9 +105,9 @@ async function measureRemoval(): Promise<void> {
   const repository = join(server.data, "..", `bench-beside-${process.pid}`);
   mkdirSync(repository);
   writeFileSync(join(repository, ".gitignore"), "built/\n");
-  git(repository, "init", "-q", "-b", "main");
-  git(repository, "add", "-A");
-  git(repository, "commit", "-qm", "all");
+  runGit(repository, "init", "-q", "-b", "main");
+  runGit(repository, "add", "-A");
+  runGit(repository, "commit", "-qm", "all");
   await ask(admin, "POST", "/v1/projects", { name: "many", repository });
   const steps = [
     { id: "greet", agent: "scribe", model: "demo/scripted", input: "Greet" },
@@ -119,8 +119,8 @@ async function measureRemoval(): Promise<void> {
     task_description: "x",
     project_name: "many",
   });
-  const waits = async () => (await ask<{ items: unknown[] }>(admin, "GET", "/v1/approvals")).items.length > 0;
-  while (!(await waits())) await Bun.sleep(50);
+  const isWaiting = async () => (await ask<{ items: unknown[] }>(admin, "GET", "/v1/approvals")).items.length > 0;
+  while (!(await isWaiting())) await Bun.sleep(50);
   const built = join(server.data, "workspaces", id, "built");
   for (let n = 0; n < FILES; n++) {
     const folder = join(built, String(Math.floor(n / IN_A_FOLDER)));

@@ -20,7 +20,7 @@ const models = await createModelServer();
 const server = await startServer({
   env: { RATE_LIMIT: "0", OPENAI_API_KEY: "sk-none", OPENAI_BASE_URL: `${models.origin}/v1` },
 });
-const rss = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]) / 1024;
+const readRss = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]) / 1024;
 const begin = async () =>
   (
     await server.request<{ id: string }>("POST", "/v1/chat/sessions", {
@@ -28,7 +28,7 @@ const begin = async () =>
     })
   ).body.id;
 const say = (what: string, figure: string) => console.log(`| ${what} | ${figure} |`);
-const figure = (times: number[]) => `${median(times).toFixed(1)} ms, ${quantile(times, 0.99).toFixed(1)} ms`;
+const formatTimes = (times: number[]) => `${median(times).toFixed(1)} ms, ${quantile(times, 0.99).toFixed(1)} ms`;
 
 /**
  * @returns ms from the message to the request to the model, and ms from the model's answer to the first piece of the
@@ -62,12 +62,15 @@ try {
   const times: { there: number; back: number }[] = [];
   for (let n = 0; n < turns; n++) times.push(await firstByte(await begin()));
   const [there, back] = [times.map((one) => one.there), times.map((one) => one.back)];
-  say("message to the model's request, p50, p99", figure(there));
-  say("the model's answer to the first byte of the reply, p50, p99", figure(back));
-  say("both, p50, p99", figure(times.map((one) => one.there + one.back)));
-  const before = rss();
+  say("message to the model's request, p50, p99", formatTimes(there));
+  say("the model's answer to the first byte of the reply, p50, p99", formatTimes(back));
+  say("both, p50, p99", formatTimes(times.map((one) => one.there + one.back)));
+  const before = readRss();
   for (let n = 0; n < idle; n++) await begin();
-  say(`server's memory before and after ${idle} chats are opened`, `${before.toFixed(0)} MB, ${rss().toFixed(0)} MB`);
+  say(
+    `server's memory before and after ${idle} chats are opened`,
+    `${before.toFixed(0)} MB, ${readRss().toFixed(0)} MB`,
+  );
 } finally {
   await server.remove();
   await models.stop();

@@ -64,9 +64,9 @@ function plainGit(workTree: string, gitDir: string) {
 
 const show = (what: string, ms: number, beside: string) =>
   console.log(`${what.padEnd(34)} ${ms.toFixed(0).padStart(6)} ms  ${beside}`);
-const ratio = (a: number, b: number) => `${(a / b).toFixed(2)} ×`;
+const formatRatio = (a: number, b: number) => `${(a / b).toFixed(2)} ×`;
 
-async function commits(): Promise<void> {
+async function measureCommits(): Promise<void> {
   const repository = join(base, "git");
   await git.init({ repository, workspace: join(base, "workspace"), branch: "main" });
   const run = { repository, name: "run_1", path: join(base, "run_1") };
@@ -87,7 +87,7 @@ async function commits(): Promise<void> {
   show(
     "all new: ours",
     first.ms,
-    `${ratio(first.ms, add.ms)} git add; others waited ${first.stallMs.toFixed(0)} ms at most`,
+    `${formatRatio(first.ms, add.ms)} git add; others waited ${first.stallMs.toFixed(0)} ms at most`,
   );
   // Wait until the files are no longer "racily clean" for git and for us, so that unchanged files need not be read.
   await Bun.sleep(4_000);
@@ -108,11 +108,11 @@ async function commits(): Promise<void> {
   const stall = Math.max(...ours.map(({ stallMs }) => stallMs));
   show(`${CHANGED} changed: git add`, median(adds), `median of ${ROUNDS}`);
   show(`${CHANGED} changed: git add and commit`, median(whole), "");
-  const beside = `${ratio(again, median(adds))} git add, ${ratio(again, median(whole))} git add and commit`;
+  const beside = `${formatRatio(again, median(adds))} git add, ${formatRatio(again, median(whole))} git add and commit`;
   show(`${CHANGED} changed: ours`, again, `${beside}; others waited ${stall.toFixed(0)} ms at most`);
 }
 
-async function opens(): Promise<void> {
+async function measureOpens(): Promise<void> {
   const outfile = join(base, "open-cost");
   const built = await Bun.build({ entrypoints: [resolve(import.meta.dir, "open-cost.ts")], compile: { outfile } });
   if (!built.success) throw new Error(built.logs.join("\n"));
@@ -126,8 +126,8 @@ async function opens(): Promise<void> {
 }
 
 try {
-  await commits();
-  await opens();
+  await measureCommits();
+  await measureOpens();
 } finally {
   rmSync(base, { recursive: true, force: true });
 }

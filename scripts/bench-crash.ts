@@ -27,14 +27,14 @@ const onPoint = () => void process.stderr.write(".");
 function tell(what: string, { reports, events }: CampaignReport, seconds: number): number {
   const sum = (of: (report: (typeof reports)[number]) => number) => reports.reduce((all, one) => all + of(one), 0);
   const bad = reports.filter(({ faults }) => faults.length > 0);
-  const row = (name: string, value: string | number) => console.log(`${name.padEnd(44)} ${value}`);
-  row(`${what}: points`, `${reports.length} of a run with ${events} events, ${seconds.toFixed(0)} s`);
-  row("  runs that ended as undisturbed", reports.length - bad.length);
-  row(
+  const printRow = (name: string, value: string | number) => console.log(`${name.padEnd(44)} ${value}`);
+  printRow(`${what}: points`, `${reports.length} of a run with ${events} events, ${seconds.toFixed(0)} s`);
+  printRow("  runs that ended as undisturbed", reports.length - bad.length);
+  printRow(
     "  commands under way, reported as interrupted",
     sum(({ interrupted }) => interrupted),
   );
-  row(
+  printRow(
     "  answered writes, all there afterwards",
     sum(({ acknowledged }) => acknowledged),
   );
@@ -46,24 +46,29 @@ function tell(what: string, { reports, events }: CampaignReport, seconds: number
 async function agentsAtWork(points: number): Promise<number> {
   if (points === 0) return 0;
   const report = await agentsCampaign({ points, seed, onPoint });
-  const row = (name: string, value: string | number) => console.log(`${name.padEnd(44)} ${value}`);
-  row("agents at work: points", `${report.points}, ${seconds().toFixed(0)} s`);
-  row("  kills that found something at work", report.inTheMidst);
-  for (const [kind, count] of Object.entries(report.acknowledged)) row(`  ${kind}: answered before the kill`, count);
-  row("  sent and cut off by the kill", report.unanswered);
-  row("  done, lost, repeated", `${report.tally.done}, ${report.tally.lost}, ${report.tally.repeated}`);
+  const printRow = (name: string, value: string | number) => console.log(`${name.padEnd(44)} ${value}`);
+  printRow("agents at work: points", `${report.points}, ${measureSeconds().toFixed(0)} s`);
+  printRow("  kills that found something at work", report.inTheMidst);
+  for (const [kind, count] of Object.entries(report.acknowledged))
+    printRow(`  ${kind}: answered before the kill`, count);
+  printRow("  sent and cut off by the kill", report.unanswered);
+  printRow("  done, lost, repeated", `${report.tally.done}, ${report.tally.lost}, ${report.tally.repeated}`);
   for (const fault of report.faults) console.log(`  FAULT ${fault}`);
   return report.faults.length;
 }
 
 console.log(`## crash (seed ${seed}, ${lanes} servers side by side)`);
 let began = performance.now();
-const seconds = () => (performance.now() - began) / 1_000;
+const measureSeconds = () => (performance.now() - began) / 1_000;
 let bad = await agentsAtWork(Number(values.agents));
 began = performance.now();
 const run = sixSteps({ commandMs: 15, replyMs: 15 });
 if (Number(values.points) > 0)
-  bad += tell("process", await crashCampaign({ run, points: Number(values.points), lanes, seed, onPoint }), seconds());
+  bad += tell(
+    "process",
+    await crashCampaign({ run, points: Number(values.points), lanes, seed, onPoint }),
+    measureSeconds(),
+  );
 const docker = await dockerForTests(process.env);
 if (docker && Number(values.docker) > 0) {
   began = performance.now();
@@ -71,7 +76,7 @@ if (docker && Number(values.docker) > 0) {
   const small = twoSteps({ commandMs: 30, replyMs: 15 });
   const options = { run: small, points: Number(values.docker), lanes: 2, seed, env, laterMs: 400, onPoint };
   const report = await crashCampaign(options);
-  bad += tell("docker", report, seconds());
+  bad += tell("docker", report, measureSeconds());
   let left = 0;
   for (const id of report.runIds) left += (await docker.containers.list([`skep.run=${id}`])).length;
   console.log(`${"  containers left".padEnd(44)} ${left}`);

@@ -44,9 +44,9 @@ function* brokenQueries(): Generator<string> {
 /** Valid queries that ask for odd things. Those that the grammar accepts also test types and rows. */
 function* oddQueries(): Generator<string> {
   const below = createDice();
-  const one = (choices: readonly string[]) => choices[below(choices.length)] ?? "";
-  const value = (): string =>
-    one([
+  const pick = (choices: readonly string[]) => choices[below(choices.length)] ?? "";
+  const pickValue = (): string =>
+    pick([
       ...["null", "-1", "0", "9223372036854775807", "1e308", "''", "'x'", "true", "[]", "[1,'a']", "{a: 1}", "$p"],
       ...[
         "a.name",
@@ -77,20 +77,20 @@ function* oddQueries(): Generator<string> {
         "sum(a)",
       ],
     ]);
-  const node = (name: string) =>
-    `(${name}${one(["", ":Function", ":Method", ":File", ":Class:Method", ":Nothing", " {name: 'x'}"])})`;
-  const edge = () =>
-    `${one(["-", "<-"])}[r${one(["", ":CALLS", ":IMPORTS|CALLS", ":CALLS*1..2", ":CALLS*0..1", ":CALLS* SHORTEST 1..3", ":CALLS*3..1"])}]${one(["-", "->"])}`;
+  const pickNode = (name: string) =>
+    `(${name}${pick(["", ":Function", ":Method", ":File", ":Class:Method", ":Nothing", " {name: 'x'}"])})`;
+  const pickEdge = () =>
+    `${pick(["-", "<-"])}[r${pick(["", ":CALLS", ":IMPORTS|CALLS", ":CALLS*1..2", ":CALLS*0..1", ":CALLS* SHORTEST 1..3", ":CALLS*3..1"])}]${pick(["-", "->"])}`;
   for (let i = 0; i < ODD; i++) {
-    const where = one([
+    const where = pick([
       "",
-      ` WHERE ${value()} ${one(["=", "<>", "<", "IN", "=~", "CONTAINS", "AND", "+"])} ${value()}`,
+      ` WHERE ${pickValue()} ${pick(["=", "<>", "<", "IN", "=~", "CONTAINS", "AND", "+"])} ${pickValue()}`,
     ]);
-    const between = one(["", " WITH a, b, r LIMIT 3", ` UNWIND ${value()} AS u WITH a, b, r, u LIMIT 2`]);
-    const order = one(["", ` ORDER BY ${value()}`, ` ORDER BY a.name DESC SKIP ${value()}`]);
-    const limit = ` LIMIT ${one(["1", "5", "0", "-1", "$p"])}`;
-    const results = one(["", "DISTINCT "]) + [value(), value()].slice(below(2)).join(", ");
-    yield `${one(["", "OPTIONAL "])}MATCH ${node("a")}${edge()}${node("b")}${where}${between} RETURN ${results}${order}${limit}`;
+    const between = pick(["", " WITH a, b, r LIMIT 3", ` UNWIND ${pickValue()} AS u WITH a, b, r, u LIMIT 2`]);
+    const order = pick(["", ` ORDER BY ${pickValue()}`, ` ORDER BY a.name DESC SKIP ${pickValue()}`]);
+    const limit = ` LIMIT ${pick(["1", "5", "0", "-1", "$p"])}`;
+    const results = pick(["", "DISTINCT "]) + [pickValue(), pickValue()].slice(below(2)).join(", ");
+    yield `${pick(["", "OPTIONAL "])}MATCH ${pickNode("a")}${pickEdge()}${pickNode("b")}${where}${between} RETURN ${results}${order}${limit}`;
   }
 }
 
@@ -161,14 +161,14 @@ async function measure(module: string, store: string): Promise<void> {
     const asked = readCpuMs();
     const rss = Math.round(process.resourceUsage().maxRSS / 1024);
     const odd = await askOdd(module, join(folder, "graph"));
-    const ms = (from: number, to: number) => Math.round(to - from);
+    const countMs = (from: number, to: number) => Math.round(to - from);
     const counts = {
       nodes: graph.nodeCount,
       edges: graph.edgeCount,
       peak_mb: rss,
       ...odd,
     };
-    console.log(JSON.stringify({ load_ms: ms(start, load), query_ms: ms(load, asked) / TIMES, ...counts }));
+    console.log(JSON.stringify({ load_ms: countMs(start, load), query_ms: countMs(load, asked) / TIMES, ...counts }));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -24,11 +24,11 @@ const { values } = parseArgs({
 const [files, steps, rounds] = [Number(values.files), Number(values.steps), Number(values.rounds)];
 /** With many files the bound is larger, because both sides are compared file by file. */
 const BOUND = files > 10_000 ? 2 : 1.3;
-const row = (name: string, value: string) => console.log(`${name.padEnd(46)} ${value}`);
+const printRow = (name: string, value: string) => console.log(`${name.padEnd(46)} ${value}`);
 const docker = await dockerForTests({ ...process.env, CI: "true" });
 if (!docker) process.exit(2);
 
-const bash = (command: string) => ({ tool_calls: [{ tool: "bash", input: { command } }] });
+const toBashReply = (command: string) => ({ tool_calls: [{ tool: "bash", input: { command } }] });
 const complete = { tool_calls: [{ tool: "complete", input: { outputs: {}, summary: "done" } }] };
 const make = `for i in $(seq ${files}); do mkdir -p d$((i % 50)); head -c 2000 /dev/zero > d$((i % 50))/f$i; done`;
 const names = Array.from({ length: steps + 1 }, (_, n) => `s${n}`);
@@ -38,7 +38,7 @@ const run: CrashRun = {
   script: {
     version: 1,
     steps: Object.fromEntries(
-      names.map((id, n) => [id, [bash(n === 0 ? make : `echo ${n} > d3/f3; cat d*/* | wc -c`), complete]]),
+      names.map((id, n) => [id, [toBashReply(n === 0 ? make : `echo ${n} > d3/f3; cat d*/* | wc -c`), complete]]),
     ),
   },
 };
@@ -62,9 +62,12 @@ for (let round = 0; round < rounds; round++)
   for (const workspace of ["mounted", "detached"] as const) {
     const { first, later } = await measure(workspace);
     figures[workspace].push(...later);
-    row(`${workspace}: the step that makes ${files} files`, `${first.toFixed(0)} ms`);
+    printRow(`${workspace}: the step that makes ${files} files`, `${first.toFixed(0)} ms`);
   }
 const ratio = median(figures.detached) / median(figures.mounted);
-row("a step that changes one of them, mounted", `${median(figures.mounted).toFixed(0)} ms`);
-row("the same, carried", `${median(figures.detached).toFixed(0)} ms   ratio ${ratio.toFixed(2)} (target ${BOUND})`);
-row("load", loadavg()[0]!.toFixed(1));
+printRow("a step that changes one of them, mounted", `${median(figures.mounted).toFixed(0)} ms`);
+printRow(
+  "the same, carried",
+  `${median(figures.detached).toFixed(0)} ms   ratio ${ratio.toFixed(2)} (target ${BOUND})`,
+);
+printRow("load", loadavg()[0]!.toFixed(1));

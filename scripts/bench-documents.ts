@@ -26,17 +26,17 @@ const COMMON =
   );
 const VOCABULARY = Array.from({ length: 20_000 }, (_, n) => COMMON[n] ?? `w${(n * 7_919).toString(36)}`);
 let seed = 1;
-const random = () => {
+const drawNumber = () => {
   seed = (seed * 48_271) % 2_147_483_647;
   return seed / 2_147_483_647;
 };
-const word = () => VOCABULARY[Math.floor(VOCABULARY.length ** random()) - 1]!;
-const words = (n: number) => Array.from({ length: n }, word).join(" ");
-const markdown = () =>
-  `# ${words(4)}\n\n${Array.from({ length: 25 }, () => `## ${words(3)}\n\n${Array.from({ length: 5 }, () => words(90)).join("\n\n")}`).join("\n\n")}`;
+const drawWord = () => VOCABULARY[Math.floor(VOCABULARY.length ** drawNumber()) - 1]!;
+const drawWords = (n: number) => Array.from({ length: n }, drawWord).join(" ");
+const createMarkdown = () =>
+  `# ${drawWords(4)}\n\n${Array.from({ length: 25 }, () => `## ${drawWords(3)}\n\n${Array.from({ length: 5 }, () => drawWords(90)).join("\n\n")}`).join("\n\n")}`;
 
 const server = await startServer({ env: { RATE_LIMIT: "0" } });
-const rss = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]) / 1024;
+const readRss = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]) / 1024;
 const untilRead = (id: string) =>
   framesUntil(
     framesOf<{ data: { document_id?: string; change?: string } }>(server, "/v1/events/stream?after=0"),
@@ -57,7 +57,7 @@ try {
   console.log(`load ${loadavg()[0]?.toFixed(1)}`);
   const started = performance.now();
   let last = "";
-  for (let n = 0; n < documents; n++) last = await ingest({ content: markdown(), media_type: "text/markdown" });
+  for (let n = 0; n < documents; n++) last = await ingest({ content: createMarkdown(), media_type: "text/markdown" });
   await untilRead(last);
   say(`${documents} documents read`, `${((performance.now() - started) / 1_000).toFixed(1)} s`);
   const { body } = await server.request<{ items: Document[] }>("GET", "/v1/documents?limit=200");
@@ -65,7 +65,7 @@ try {
   const times: number[] = [];
   const used = processorMs(server.pid);
   for (let n = 0; n < searches; n++) {
-    const query = words(1 + (n % 6));
+    const query = drawWords(1 + (n % 6));
     const begun = performance.now();
     await server.request("GET", `/v1/documents/search?query=${encodeURIComponent(query)}`);
     times.push(performance.now() - begun);
@@ -73,27 +73,27 @@ try {
   say("search of 1 to 6 words, p50, p99", `${median(times).toFixed(1)} ms, ${quantile(times, 0.99).toFixed(1)} ms`);
   say("processor time of the server for one of them", `${((processorMs(server.pid) - used) / searches).toFixed(1)} ms`);
 
-  const [book] = await printPdfs([{ html: bookHtml(28, 4, 10, words), how: { outline: true } }]);
-  const before = rss();
+  const [book] = await printPdfs([{ html: bookHtml(28, 4, 10, drawWords), how: { outline: true } }]);
+  const before = readRss();
   const begun = performance.now();
   const read = await ingestFile("book.pdf", book!);
   const seconds = (performance.now() - begun) / 1_000;
   say(`PDF of ${read.pages} pages, ${read.sections} sections, ${book!.length} bytes`, `${seconds.toFixed(1)} s`);
-  say("server's memory before and after it", `${before.toFixed(0)} MB, ${rss().toFixed(0)} MB`);
+  say("server's memory before and after it", `${before.toFixed(0)} MB, ${readRss().toFixed(0)} MB`);
   const zeros = deflateSync(deflateSync(Buffer.alloc(600 * 1024 ** 2, 0x20), { level: 9 }), { level: 9 });
   const bomb = pdfOf(zeros, ["FlateDecode", "FlateDecode"]);
-  const calm = rss();
+  const calm = readRss();
   const failed = await ingestFile("bomb.pdf", bomb);
   say(
     `PDF of ${bomb.length} bytes that unpacks to 600 MB: ${failed.status}`,
-    `${calm.toFixed(0)} MB, ${rss().toFixed(0)} MB`,
+    `${calm.toFixed(0)} MB, ${readRss().toFixed(0)} MB`,
   );
   const word = docxOf(Buffer.alloc(400 * 1024 ** 2, 0x20).toString());
-  const quiet = rss();
+  const quiet = readRss();
   const refused = await ingestFile("bomb.docx", word);
   say(
     `Word file of ${word.length} bytes that unpacks to 400 MB: ${refused.status}`,
-    `${quiet.toFixed(0)} MB, ${rss().toFixed(0)} MB`,
+    `${quiet.toFixed(0)} MB, ${readRss().toFixed(0)} MB`,
   );
 } finally {
   await server.remove();

@@ -72,7 +72,7 @@ function usedBy(root: number): { ms: number; megabytes: number } {
 /**
  * Waits until the server is idle. @returns the processor time that it had used when the quiet began, and by now, in ms.
  */
-async function quiet(pid: number): Promise<{ begun: number; now: number }> {
+async function waitUntilIdle(pid: number): Promise<{ begun: number; now: number }> {
   for (let last = -1; ; await Bun.sleep(QUIET_MS)) {
     const { ms } = usedBy(pid);
     // An idle server still checks its timers and collects garbage.
@@ -102,14 +102,14 @@ async function measure(path: string, rounds: number): Promise<Spent[]> {
     for (let round = 0; round <= rounds; round++) {
       const name = `added_by_bench_${round}`;
       // Use the value at the end of the quiet time, because what an idle server uses does not belong to the edit.
-      const { now: before } = await quiet(pid);
+      const { now: before } = await waitUntilIdle(pid);
       files[Math.floor((files.length * (round + 1)) / (rounds + 2))]?.addFunction(name);
       const begun = performance.now();
       // An answer without the function names similar ones, or says that the index is older.
       while (!(await ask(name)).includes(`${name} `)) await Bun.sleep(10);
       const waited = performance.now() - begun;
       const { ms, megabytes } = usedBy(pid);
-      spent.push({ answered: ms - before, all: (await quiet(pid)).begun - before, waited, megabytes });
+      spent.push({ answered: ms - before, all: (await waitUntilIdle(pid)).begun - before, waited, megabytes });
     }
     return spent;
   } finally {
@@ -119,8 +119,8 @@ async function measure(path: string, rounds: number): Promise<Spent[]> {
 }
 
 function rowOf(name: string, spent: readonly Spent[]): string {
-  const of = (what: keyof Spent) => median(spent.map((one) => one[what])).toFixed(0);
-  return `| ${name} | ${of("answered")} | ${of("all")} | ${of("waited")} | ${of("megabytes")} |`;
+  const formatMedian = (what: keyof Spent) => median(spent.map((one) => one[what])).toFixed(0);
+  return `| ${name} | ${formatMedian("answered")} | ${formatMedian("all")} | ${formatMedian("waited")} | ${formatMedian("megabytes")} |`;
 }
 
 async function main(argv: readonly string[]): Promise<void> {

@@ -19,7 +19,7 @@ const { values } = parseArgs({
   options: { rounds: { type: "string", default: "10" }, executions: { type: "string", default: "100" } },
 });
 const rounds = Number(values.rounds);
-const row = (name: string, value: string) => console.log(`${name.padEnd(46)} ${value}`);
+const printRow = (name: string, value: string) => console.log(`${name.padEnd(46)} ${value}`);
 const complete = { tool: "complete", input: { outputs: {}, summary: "done" } };
 
 function oneStep(id: string, turns: object[]): CrashRun {
@@ -72,8 +72,8 @@ async function besideDocker(): Promise<void> {
       bare.push(performance.now() - began);
     }
     const ratio = median(ours) / median(bare);
-    row("step of one command, POST to end", `${median(ours).toFixed(0)} ms`);
-    row("docker run of the command", `${median(bare).toFixed(0)} ms   ratio ${ratio.toFixed(2)} (target 1.3)`);
+    printRow("step of one command, POST to end", `${median(ours).toFixed(0)} ms`);
+    printRow("docker run of the command", `${median(bare).toFixed(0)} ms   ratio ${ratio.toFixed(2)} (target 1.3)`);
   });
   const many = Array.from({ length: 20 }, () => ({ tool_calls: [{ tool: "bash", input: { command: "true" } }] }));
   await withServer(oneStep("calls", many), env, async (server) => {
@@ -99,8 +99,11 @@ async function besideDocker(): Promise<void> {
     }
     await ended.promise;
     const ratio = median(ours) / median(bare);
-    row("tool call (bash)", `${median(ours).toFixed(0)} ms`);
-    row("raw exec in the same container", `${median(bare).toFixed(0)} ms   ratio ${ratio.toFixed(2)} (target 1.2)`);
+    printRow("tool call (bash)", `${median(ours).toFixed(0)} ms`);
+    printRow(
+      "raw exec in the same container",
+      `${median(bare).toFixed(0)} ms   ratio ${ratio.toFixed(2)} (target 1.2)`,
+    );
   });
 }
 
@@ -137,10 +140,10 @@ async function atOnce(executions: number): Promise<void> {
     const lost = ids.filter((id, at) => at > 0 && id !== ids[at - 1]! + 1).length;
     const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
     const peak = Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
-    row(`${executions} executions at once, 10 turns each`, `${seconds.toFixed(1)} s, ${ids.length} events`);
-    row("  gaps between the ids of their events", `${lost}`);
-    row("  most memory held (target 300 MB)", `${peak.toFixed(0)} MB`);
-    row(
+    printRow(`${executions} executions at once, 10 turns each`, `${seconds.toFixed(1)} s, ${ids.length} events`);
+    printRow("  gaps between the ids of their events", `${lost}`);
+    printRow("  most memory held (target 300 MB)", `${peak.toFixed(0)} MB`);
+    printRow(
       "  answer of /healthz meanwhile, p50 and p99",
       `${median(lags).toFixed(0)} ms, ${quantile(lags, 0.99).toFixed(0)} ms (target 50)`,
     );

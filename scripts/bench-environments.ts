@@ -68,22 +68,22 @@ async function rowOf(folder: string): Promise<string> {
   const title = basename(folder).replace("__", "/");
   totals.all++;
   const project = await createProject(name, folder);
-  if (project.workspace.state !== "ready") return line([title, "", "", "", "", "", "", "it could not be cloned"]);
+  if (project.workspace.state !== "ready") return formatRow([title, "", "", "", "", "", "", "it could not be cloned"]);
   const { proposal } = await ask<ProjectEnvironment>("GET", `/v1/projects/${project.id}/environment`);
   const { image, setup = "", check = "", env } = proposal?.definition ?? {};
-  const proposed = [title, image ?? "", code(setup), code(check)];
+  const proposed = [title, image ?? "", formatCode(setup), formatCode(check)];
   if (!proposal || image === undefined || check === "")
-    return line([...proposed, "", "no", "", "nothing that runs tests is proposed"]);
+    return formatRow([...proposed, "", "no", "", "nothing that runs tests is proposed"]);
   // Open a new connection each time, because minutes pass between two uses.
   const engine = await dockerForTests(process.env);
   const lack = values["make-images"] && engine ? await makeImage(engine, image) : undefined;
-  if (lack !== undefined) return line([...proposed, "", "no", "", lack]);
+  if (lack !== undefined) return formatRow([...proposed, "", "no", "", lack]);
   const bare = await outcomeOf(project, { definition: { image, check, ...(env && { env }) } });
   const whole = await outcomeOf(project, { hash: proposal.hash });
   totals.bare += Number(bare.passed);
   totals.proposed += Number(whole.passed);
   const formatOutcome = (one: Outcome) => (one.passed ? "passes" : "no");
-  return line([...proposed, formatOutcome(bare), formatOutcome(whole), whole.seconds.toFixed(0), whole.why]);
+  return formatRow([...proposed, formatOutcome(bare), formatOutcome(whole), whole.seconds.toFixed(0), whole.why]);
 }
 
 async function createProject(name: string, repository: string): Promise<Project> {
@@ -122,10 +122,10 @@ async function ask<T>(method: string, path: string, body?: unknown): Promise<T> 
   return answer.body;
 }
 
-function code(text: string): string {
+function formatCode(text: string): string {
   return text === "" ? "" : `\`${text.replaceAll("|", "\\|")}\``;
 }
 
-function line(cells: readonly string[]): string {
+function formatRow(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll("\n", " ")).join(" | ")} |`;
 }

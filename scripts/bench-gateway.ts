@@ -74,12 +74,12 @@ try {
   const long = await measure("word ".repeat(100_000), LONG_CALLS);
   const [slow, quick, hop] = [median(long.through), median(long.beside), median(long.hop)];
   const aMegabyte = (ms: number) => `${((ms / long.bytes) * 1e6).toFixed(1)} ms a MB`;
-  const rate = (ms: number) => `${(long.bytes / 1e6 / (ms / 1e3)).toFixed(1)} MB/s`;
+  const formatRate = (ms: number) => `${(long.bytes / 1e6 / (ms / 1e3)).toFixed(1)} MB/s`;
   console.log(
-    `a long reply    ${rate(slow)} through, ${rate(quick)} beside: ${(slow / quick).toFixed(3)} of the time (at most ${SLOWER}); the server's processor time ${aMegabyte(long.processor)}`,
+    `a long reply    ${formatRate(slow)} through, ${formatRate(quick)} beside: ${(slow / quick).toFixed(3)} of the time (at most ${SLOWER}); the server's processor time ${aMegabyte(long.processor)}`,
   );
   console.log(
-    `  nginx         ${rate(hop)}: ${(hop / quick).toFixed(3)} of the time; its processor time ${aMegabyte(long.hopProcessor)}. The gateway takes ${(slow / hop).toFixed(3)} of nginx's time`,
+    `  nginx         ${formatRate(hop)}: ${(hop / quick).toFixed(3)} of the time; its processor time ${aMegabyte(long.hopProcessor)}. The gateway takes ${(slow / hop).toFixed(3)} of nginx's time`,
   );
   metered.models.next({ kind: "reply", reply: PACED_REPLY, frameMs: TOKEN_MS });
   // Each call has its own agent, because one agent works on few things at once.
@@ -87,10 +87,10 @@ try {
   const all = await Promise.all(paced.map(figuresOf));
   const held = median(all.flatMap(({ through }) => through));
   const free = median(all.flatMap(({ beside }) => beside));
-  const tokens = (ms: number) => `${((PACED_TOKENS * PARALLEL) / (ms / 1e3)).toFixed(0)} tokens a second`;
+  const formatTokenRate = (ms: number) => `${((PACED_TOKENS * PARALLEL) / (ms / 1e3)).toFixed(0)} tokens a second`;
   const passed = median(all.flatMap(({ hop }) => hop));
   console.log(
-    `${PARALLEL} paced replies ${tokens(held)} through, ${tokens(free)} beside: ${(held / free).toFixed(3)} of the time (at most ${SLOWER}); nginx ${(passed / free).toFixed(3)}`,
+    `${PARALLEL} paced replies ${formatTokenRate(held)} through, ${formatTokenRate(free)} beside: ${(held / free).toFixed(3)} of the time (at most ${SLOWER}); nginx ${(passed / free).toFixed(3)}`,
   );
   const isQuick = Math.max(slow / quick, held / free) <= SLOWER;
   process.exitCode = through - beside <= OVERHEAD_MS && isQuick ? 0 : 1;

@@ -17,15 +17,16 @@ import { basename, join, resolve } from "node:path";
 import { skepCommand } from "../src/testing/server.ts";
 import { median } from "./bench-figures.ts";
 import { findPeers, oneLine, type Peer } from "./graph-peers.ts";
-import { questions } from "./graph-questions.ts";
+import { measureQuestions } from "./graph-questions.ts";
 import { type Command, type Peak, type Ran, run, watchMemory } from "./measured-run.ts";
 import { copyOf, type Editable, editableFiles } from "./source-copy.ts";
 
 const present = (program: string) => Bun.which(program) !== null;
-const seconds = (runs: readonly Ran[]) => (runs.length === 0 ? "–" : median(runs.map((one) => one.seconds)).toFixed(2));
-const megabytes = ({ peaks }: Runs) => {
-  const highest = (name: keyof Peak) => Math.max(...peaks.map((one) => one[name])).toFixed(0);
-  return `${highest("megabytes")} (${highest("megabytesOnce")})`;
+const formatSeconds = (runs: readonly Ran[]) =>
+  runs.length === 0 ? "–" : median(runs.map((one) => one.seconds)).toFixed(2);
+const formatMegabytes = ({ peaks }: Runs) => {
+  const formatHighest = (name: keyof Peak) => Math.max(...peaks.map((one) => one[name])).toFixed(0);
+  return `${formatHighest("megabytes")} (${formatHighest("megabytesOnce")})`;
 };
 
 /** The measurements of one program on one folder, one per round. */
@@ -69,15 +70,15 @@ const fileOf = (copy: string): Editable => {
 async function measure(path: string, rounds: number, peers: readonly Peer[], folder: string): Promise<Measured> {
   const store = join(folder, "store");
   const copy = copyOf(path, join(folder, "skep"));
-  const graph = (...args: string[]): Command => ({
+  const toCommand = (...args: string[]): Command => ({
     command: skepCommand("graph", ...args, "--store", store, "--json"),
     cwd: copy,
   });
   const skep: Peer = {
     name: "skep",
     forget: () => rmSync(store, { recursive: true, force: true }),
-    index: () => graph("index", copy),
-    update: () => graph("index", copy),
+    index: () => toCommand("index", copy),
+    update: () => toCommand("index", copy),
   };
   const measured: Measured = {
     files: 0,
@@ -94,7 +95,7 @@ async function measure(path: string, rounds: number, peers: readonly Peer[], fol
   for (let at = 1; at <= rounds; at++) {
     measured.parse.push(await bareParse(copy));
     await round(measured.skep, skep, copy, file, `added_by_bench_${at}`);
-    await assertCalls(graph, copy, `added_by_bench_${at}`);
+    await assertCalls(toCommand, copy, `added_by_bench_${at}`);
     file.addLine();
     measured.line.push(await run(skep.update(copy)));
     if (present("ctags"))
@@ -141,15 +142,15 @@ async function assertCalls(graph: (...args: string[]) => Command, copy: string, 
 
 function rowOf(path: string, { files, skep, line, parse, ctags, ripgrep }: Measured): string {
   const ratio = median(skep.cold.map((one) => one.seconds)) / median(parse.map((one) => one.seconds));
-  const times = [skep.cold, skep.edited, line, skep.same].map(seconds);
-  const cells = [basename(path), files, seconds(parse), ...times, ratio.toFixed(2), megabytes(skep)];
-  return `| ${[...cells, seconds(ctags), seconds(ripgrep)].join(" | ")} |`;
+  const times = [skep.cold, skep.edited, line, skep.same].map(formatSeconds);
+  const cells = [basename(path), files, formatSeconds(parse), ...times, ratio.toFixed(2), formatMegabytes(skep)];
+  return `| ${[...cells, formatSeconds(ctags), formatSeconds(ripgrep)].join(" | ")} |`;
 }
 
 function peerRows(path: string, { skep, peers }: Measured): string[] {
   return [["skep", skep] as const, ...peers].map(
     ([name, runs]) =>
-      `| ${[basename(path), name, seconds(runs.cold), seconds(runs.edited), seconds(runs.same), megabytes(runs)].join(" | ")} |`,
+      `| ${[basename(path), name, formatSeconds(runs.cold), formatSeconds(runs.edited), formatSeconds(runs.same), formatMegabytes(runs)].join(" | ")} |`,
   );
 }
 
@@ -198,7 +199,7 @@ async function main(argv: readonly string[]): Promise<void> {
   console.log(
     "\n| question over HTTP | times | p50 ms | p99 ms | longest ms | largest answer kB |\n|---|---|---|---|---|---|",
   );
-  for (const row of await questions(paths.at(-1)!)) console.log(row);
+  for (const row of await measureQuestions(paths.at(-1)!)) console.log(row);
 }
 
 await main(process.argv.slice(2));

@@ -23,7 +23,7 @@ const { values } = parseArgs({
 });
 const docker = await dockerForTests(process.env);
 if (!docker) throw new Error("It needs a container engine.");
-const row = (name: string, value: string | number) => console.log(`${name.padEnd(52)} ${value}`);
+const printRow = (name: string, value: string | number) => console.log(`${name.padEnd(52)} ${value}`);
 
 if (values.feature) {
   const began = performance.now();
@@ -31,14 +31,14 @@ if (values.feature) {
   const env = { ...process.env, HARNESS_DRIVES: "everything" };
   const { exitCode, stderr } = Bun.spawnSync([...test, "-t", "^opencode"], { env, stdout: "inherit", stderr: "pipe" });
   if (exitCode !== 0) console.log(stderr.toString());
-  row("opencode, every step of feature", `${exitCode === 0 ? "passed" : "FAILED"}, ${seconds(began)} s`);
+  printRow("opencode, every step of feature", `${exitCode === 0 ? "passed" : "FAILED"}, ${formatElapsed(began)} s`);
   process.exit(exitCode);
 }
 if (values.compare) {
   for (const figures of await compareHarnesses(docker)) {
-    row(`${figures.harness}: model calls, tool calls`, `${figures.calls}, ${figures.tools}`);
-    row("  tokens sent: in all, first call, its tools", `${figures.sent}, ${figures.first}, ${figures.ofTools}`);
-    row("  seconds", figures.seconds.toFixed(1));
+    printRow(`${figures.harness}: model calls, tool calls`, `${figures.calls}, ${figures.tools}`);
+    printRow("  tokens sent: in all, first call, its tools", `${figures.sent}, ${figures.first}, ${figures.ofTools}`);
+    printRow("  seconds", figures.seconds.toFixed(1));
   }
   process.exit(0);
 }
@@ -48,16 +48,19 @@ for (const harness of HARNESSES.filter((one) => values.harness === undefined || 
   const [points, minutes] = [Number(values.points), Number(values.minutes)];
   const onPoint = () => void process.stderr.write(".");
   const report = await harnessCampaign(docker, harness, { points, minutes, onPoint });
-  row(`${harness}: points`, `${report.points} of a run with ${report.events} events, ${seconds(began)} s`);
-  row("  runs that ended as undisturbed", report.points - report.faulty);
-  row("  calls that had ended before the kill: lost, repeated", `${report.ended}: ${report.lost}, ${report.repeated}`);
-  row("  calls under way: made a second time", `${report.underWay}: ${report.madeAgain}`);
-  row("  containers left", report.containers);
+  printRow(`${harness}: points`, `${report.points} of a run with ${report.events} events, ${formatElapsed(began)} s`);
+  printRow("  runs that ended as undisturbed", report.points - report.faulty);
+  printRow(
+    "  calls that had ended before the kill: lost, repeated",
+    `${report.ended}: ${report.lost}, ${report.repeated}`,
+  );
+  printRow("  calls under way: made a second time", `${report.underWay}: ${report.madeAgain}`);
+  printRow("  containers left", report.containers);
   for (const fault of report.faults) console.log(`  FAULT ${fault}`);
   bad += report.faults.length + report.containers;
 }
 process.exit(bad > 0 ? 1 : 0);
 
-function seconds(since: number): string {
+function formatElapsed(since: number): string {
   return ((performance.now() - since) / 1_000).toFixed(0);
 }

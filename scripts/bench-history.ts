@@ -17,12 +17,12 @@ const script = { version: 1, steps: { work: [{ tool_calls: [write] }, { tool_cal
 writeFileSync(join(root, "script.json"), JSON.stringify(script));
 const upstream = join(root, "upstream");
 mkdirSync(upstream);
-const git = (cwd: string, ...args: string[]) =>
+const runGit = (cwd: string, ...args: string[]) =>
   Bun.spawnSync(["git", "-c", "user.name=U", "-c", "user.email=u@example.com", ...args], { cwd }).stdout.toString();
-git(upstream, "init", "-q", "-b", "trunk");
+runGit(upstream, "init", "-q", "-b", "trunk");
 writeFileSync(join(upstream, "README.md"), "hello\n");
-git(upstream, "add", ".");
-git(upstream, "commit", "-qm", "first");
+runGit(upstream, "add", ".");
+runGit(upstream, "commit", "-qm", "first");
 
 let server = await startServer({
   env: { DEMO_SCRIPT: join(root, "script.json"), ALLOW_HOST_SHELL: "true", ALLOW_LOCAL_REPOSITORIES: "true" },
@@ -53,7 +53,7 @@ function measure() {
   const rows = TABLES.map((table) => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0);
   db.close();
   const clone = join(server.data, "projects", project.id, "git");
-  const [loose = "0"] = git(clone, "--git-dir", clone, "count-objects").split(" ");
+  const [loose = "0"] = runGit(clone, "--git-dir", clone, "count-objects").split(" ");
   return {
     rows: Object.fromEntries(TABLES.map((table, at) => [table, rows[at]])),
     database: statSync(join(server.data, "skep.db")).size,
@@ -61,7 +61,7 @@ function measure() {
     workspaces: readdirSync(join(server.data, "workspaces")).length,
     clone: filesBelow(clone),
     loose: Number(loose),
-    branches: git(clone, "--git-dir", clone, "branch", "--list", "run/*").split("\n").filter(Boolean).length,
+    branches: runGit(clone, "--git-dir", clone, "branch", "--list", "run/*").split("\n").filter(Boolean).length,
     data: filesBelow(server.data),
   };
 }
@@ -78,13 +78,13 @@ async function oneRun(): Promise<string> {
 const report: Record<string, unknown> = { "before any run": measure() };
 const ids: string[] = [];
 const began = performance.now();
-const worker = async () => {
+const makeRuns = async () => {
   while (ids.length < RUNS) {
     ids.push("");
     ids[ids.indexOf("")] = await oneRun();
   }
 };
-await Promise.all(Array.from({ length: AT_ONCE }, worker));
+await Promise.all(Array.from({ length: AT_ONCE }, makeRuns));
 report["seconds of running"] = Math.round((performance.now() - began) / 1_000);
 report[`after ${RUNS} runs`] = measure();
 await call("PUT", "/v1/settings", { retention: { runs_days: 90 } });

@@ -24,7 +24,7 @@ const { values } = parseArgs({
   options: { runs: { type: "string", default: "50" }, slots: { type: "string", default: "8" } },
 });
 const [runs, slots] = [Number(values.runs), Number(values.slots)];
-const row = (name: string, value: string | number) => console.log(`${name.padEnd(52)} ${value}`);
+const printRow = (name: string, value: string | number) => console.log(`${name.padEnd(52)} ${value}`);
 const near = await dockerForTests({ ...process.env, CI: "true" });
 if (!near || !hasSshd() || !canStartEngines()) {
   console.error("bench: it needs root, dockerd, sshd and a container engine of this machine");
@@ -34,14 +34,14 @@ if (!near || !hasSshd() || !canStartEngines()) {
 const data = mkdtempSync(join(tmpdir(), "skep-bench-"));
 const [far, doomed] = await Promise.all([startEngine(), startEngine()]);
 const ssh = openSshHost();
-const calls = (tool: string, input: object) => ({ tool_calls: [{ tool, input }] });
+const toReply = (tool: string, input: object) => ({ tool_calls: [{ tool, input }] });
 // On the engine that will be killed, the command waits for that. Elsewhere, each command records that it ran, once.
 const command = `grep -q ${doomed.mark} /proc/self/mountinfo && { echo doomed; sleep 3600; }; echo once >> made`;
 const rest = "[ -e made ] || echo once >> made; echo over >> made";
 const script = [
-  calls("bash", { command }),
-  calls("bash", { command: rest }),
-  calls("complete", { outputs: {}, summary: "done" }),
+  toReply("bash", { command }),
+  toReply("bash", { command: rest }),
+  toReply("complete", { outputs: {}, summary: "done" }),
 ];
 const run: CrashRun = {
   id: "spread",
@@ -100,16 +100,16 @@ try {
     const failed = steps.flat().filter(({ status }) => status !== "succeeded");
     const wrong = ids.filter((id) => readFileSync(join(data, "workspaces", id, "made"), "utf8") !== "once\nover\n");
     const times = steps.flat().map((step) => Date.parse(step.finished_at ?? "") - Date.parse(step.queued_at));
-    row("executions that ended", `${new Set(done).size} of ${runs}`);
-    row("of them failed", failed.length);
-    row("work that was done twice, or not", wrong.length);
-    row("ends that were reported twice", done.length - new Set(done).size);
-    row("ended before the engine was killed", endedBefore);
-    row("at work on it when it was killed", before.find(({ name }) => name === "doomed")?.used ?? 0);
-    row("from the first to the last end", `${((all - begun) / 1_000).toFixed(1)} s`);
-    row("from the kill to the last end", `${((all - killedAt) / 1_000).toFixed(1)} s`);
-    row("an execution, from its queue to its end, p50", `${median(times).toFixed(0)} ms`);
-    row("load", loadavg()[0]!.toFixed(1));
+    printRow("executions that ended", `${new Set(done).size} of ${runs}`);
+    printRow("of them failed", failed.length);
+    printRow("work that was done twice, or not", wrong.length);
+    printRow("ends that were reported twice", done.length - new Set(done).size);
+    printRow("ended before the engine was killed", endedBefore);
+    printRow("at work on it when it was killed", before.find(({ name }) => name === "doomed")?.used ?? 0);
+    printRow("from the first to the last end", `${((all - begun) / 1_000).toFixed(1)} s`);
+    printRow("from the kill to the last end", `${((all - killedAt) / 1_000).toFixed(1)} s`);
+    printRow("an execution, from its queue to its end, p50", `${median(times).toFixed(0)} ms`);
+    printRow("load", loadavg()[0]!.toFixed(1));
     if (failed.length > 0 || wrong.length > 0 || done.length !== runs) process.exitCode = 1;
   } finally {
     await server.stop();

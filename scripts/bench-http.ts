@@ -35,30 +35,30 @@ const CONNECTIONS = 16;
 const LIST = "/v1/runs?limit=20";
 /** The bare route does not compress, so ours must not, either. */
 const PLAIN = { "Accept-Encoding": "identity" };
-const row = (name: string, value: string) => console.log(`${name.padEnd(46)} ${value}`);
+const printRow = (name: string, value: string) => console.log(`${name.padEnd(46)} ${value}`);
 
 /** Makes real runs of the shipped pipeline `hello`, then copies them until there are as many as in a year. */
-async function year(data: string): Promise<void> {
+async function fillYear(data: string): Promise<void> {
   const runs = Number(values.runs);
   const { rows, tookMs } = await fillFolder(data, runs);
   const kilobytes = statSync(join(data, "skep.db")).size / runs / 1_000;
-  row(
+  printRow(
     "rows",
     Object.entries(rows)
       .flatMap(([name, count]) => (count > 0 ? [`${name} ${count}`] : []))
       .join(", "),
   );
-  row("database for each run", `${kilobytes.toFixed(1)} kB (made in ${(tookMs / 1_000).toFixed(0)} s)`);
+  printRow("database for each run", `${kilobytes.toFixed(1)} kB (made in ${(tookMs / 1_000).toFixed(0)} s)`);
 }
 
 /** Processor time that a server uses for one request. The client and other programs do not count. */
 async function costOf(pid: number, url: string): Promise<number> {
   const before = processorMs(pid);
-  const answered = (await rate(url)) * SECONDS;
+  const answered = (await measureRate(url)) * SECONDS;
   return (processorMs(pid) - before) / answered;
 }
 
-async function rate(url: string): Promise<number> {
+async function measureRate(url: string): Promise<number> {
   let answered = 0;
   const end = performance.now() + SECONDS * 1_000;
   const ask = async () => {
@@ -77,7 +77,7 @@ async function rate(url: string): Promise<number> {
  * Changes the runs that the list shows, one after another, `writes` times a second. This process does it rather than
  * the server, which then has to read its pages again as well. @returns a function that stops it.
  */
-function changing(server: TestServer, ids: readonly string[], writes: number): () => void {
+function startChanges(server: TestServer, ids: readonly string[], writes: number): () => void {
   const db = new Database(databasePath(server.data));
   // The disk is not what is measured.
   db.pragma("synchronous = OFF");
@@ -98,30 +98,30 @@ async function besideBare(server: TestServer): Promise<void> {
   const bareUrl = `http://127.0.0.1:${new TextDecoder().decode(value).trim()}/v1/runs`;
   const [ours, bare]: [number[], number[]] = [[], []];
   for (let round = 0; round < Number(values.rounds); round++) {
-    ours.push(await rate(server.url + LIST));
-    bare.push(await rate(bareUrl));
+    ours.push(await measureRate(server.url + LIST));
+    bare.push(await measureRate(bareUrl));
   }
   const [ourMs, bareMs] = [await costOf(server.pid, server.url + LIST), await costOf(child.pid, bareUrl)];
-  const stop = changing(
+  const stop = startChanges(
     server,
     body.items.map(({ id }) => id),
     Number(values.writes),
   );
   const changedMs = await costOf(server.pid, server.url + LIST);
   const changed: number[] = [];
-  for (let round = 0; round < Number(values.rounds); round++) changed.push(await rate(server.url + LIST));
+  for (let round = 0; round < Number(values.rounds); round++) changed.push(await measureRate(server.url + LIST));
   stop();
   child.kill();
-  row(
+  printRow(
     "processor time of the servers for one",
     `${ourMs.toFixed(3)} ms, ${bareMs.toFixed(3)} ms   ratio ${(bareMs / ourMs).toFixed(2)}`,
   );
-  row(
+  printRow(
     `the same, ${values.writes} changes a second of these runs`,
     `${changedMs.toFixed(3)} ms   ratio ${(bareMs / changedMs).toFixed(2)}; ${median(changed).toFixed(0)} /s   ratio ${(median(changed) / median(bare)).toFixed(2)}`,
   );
-  row(`GET ${LIST}`, `${median(ours).toFixed(0)} /s`);
-  row(
+  printRow(`GET ${LIST}`, `${median(ours).toFixed(0)} /s`);
+  printRow(
     `a bare Elysia route with these ${JSON.stringify(body).length} bytes`,
     `${median(bare).toFixed(0)} /s   ratio ${(median(ours) / median(bare)).toFixed(2)} (target 0.3)`,
   );
@@ -135,7 +135,7 @@ if (values.bare !== undefined) {
   const data = mkdtempSync(join(tmpdir(), "skep-bench-"));
   const load = loadavg()[0]!.toFixed(1);
   console.log(`## http (rounds of ${SECONDS} s, ${CONNECTIONS} connections, client on the same machine, load ${load})`);
-  await year(data);
+  await fillYear(data);
   const server = await startServer({ data, env: { RATE_LIMIT: "0" } });
   try {
     const made = await fillOthers(server);

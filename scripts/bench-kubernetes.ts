@@ -20,7 +20,7 @@ const { values } = parseArgs({
 });
 const [steps, rounds] = [Number(values.steps), Number(values.rounds)];
 const BOUND = 1.3;
-const row = (name: string, value: string) => console.log(`${name.padEnd(52)} ${value}`);
+const printRow = (name: string, value: string) => console.log(`${name.padEnd(52)} ${value}`);
 const [kubeconfig, admin] = [process.env["SKEP_TEST_KUBECONFIG"], process.env["SKEP_TEST_ADMIN_KUBECONFIG"]];
 if (kubeconfig === undefined || admin === undefined) {
   console.error("bench: it needs a cluster: scripts/test-kubernetes scripts/bench kubernetes");
@@ -66,7 +66,7 @@ async function stepsOf(): Promise<{ first: number; later: number[] }> {
   }
 }
 
-async function kubectl(...args: string[]): Promise<void> {
+async function runKubectl(...args: string[]): Promise<void> {
   const child = Bun.spawn(["kubectl", "--kubeconfig", admin!, "-n", namespace, ...args], {
     stdout: "ignore",
     stderr: "pipe",
@@ -79,11 +79,11 @@ async function kubectl(...args: string[]): Promise<void> {
 async function byHand(name: string): Promise<number> {
   const begun = performance.now();
   const how = ["--restart=Never", "--image-pull-policy=IfNotPresent"];
-  await kubectl("run", name, `--image=${image}`, ...how, "--command", "--", "sleep", "600");
-  await kubectl("wait", "--for=condition=Ready", `pod/${name}`, "--timeout=120s");
-  await kubectl("exec", name, "--", "sh", "-c", `cd /tmp; ${COMMAND}`);
+  await runKubectl("run", name, `--image=${image}`, ...how, "--command", "--", "sleep", "600");
+  await runKubectl("wait", "--for=condition=Ready", `pod/${name}`, "--timeout=120s");
+  await runKubectl("exec", name, "--", "sh", "-c", `cd /tmp; ${COMMAND}`);
   const tookMs = performance.now() - begun;
-  await kubectl("delete", "pod", name, "--grace-period=0", "--force", "--wait=false");
+  await runKubectl("delete", "pod", name, "--grace-period=0", "--force", "--wait=false");
   return tookMs;
 }
 
@@ -91,13 +91,13 @@ const figures = { skep: [] as number[], hand: [] as number[] };
 for (let round = 0; round < rounds; round++) {
   const { first, later } = await stepsOf();
   figures.skep.push(...later);
-  row("the first step of a server", `${first.toFixed(0)} ms`);
+  printRow("the first step of a server", `${first.toFixed(0)} ms`);
   for (let n = 0; n < steps; n++) figures.hand.push(await byHand(`bench-${round}-${n}`));
 }
 const formatTimes = (all: readonly number[]) =>
   `${median(all).toFixed(0)} ms   p95 ${quantile(all, 0.95).toFixed(0)} ms`;
 const ratio = median(figures.skep) / median(figures.hand);
-row("a step: Pod, files, command, files back", formatTimes(figures.skep));
-row("kubectl run, wait, exec", formatTimes(figures.hand));
-row("ratio", `${ratio.toFixed(2)} (target ${BOUND})`);
-row("load", loadavg()[0]!.toFixed(1));
+printRow("a step: Pod, files, command, files back", formatTimes(figures.skep));
+printRow("kubectl run, wait, exec", formatTimes(figures.hand));
+printRow("ratio", `${ratio.toFixed(2)} (target ${BOUND})`);
+printRow("load", loadavg()[0]!.toFixed(1));

@@ -30,17 +30,17 @@ function write(path: string, text: string): void {
   mkdirSync(join(file, ".."), { recursive: true });
   writeFileSync(file, text);
 }
-const each = (count: string, make: (n: number) => void): void => {
+const repeat = (count: string, make: (n: number) => void): void => {
   for (let n = 0; n < Number(count); n++) make(n);
 };
-each(values.agents, (n) => write(`agents/a${n}/AGENT.md`, `---\nname: A${n}\n---\nYou work. ${WORDS}`));
-each(values.skills, (n) =>
+repeat(values.agents, (n) => write(`agents/a${n}/AGENT.md`, `---\nname: A${n}\n---\nYou work. ${WORDS}`));
+repeat(values.skills, (n) =>
   write(`agents/_skills/s${n}.md`, `---\nname: s${n}\ndescription: What it is for, ${n}\ntags: [t${n}]\n---\n${WORDS}`),
 );
-each(values.pipelines, (n) =>
+repeat(values.pipelines, (n) =>
   write(`agents/_pipelines/p${n}.yml`, `id: p${n}\nname: P${n}\nsteps:\n  - id: one\n    agent: a0\n    input: Go\n`),
 );
-each(values.entries, (n) => write(`vaults/a0/e${n}.md`, `---\ntitle: Entry ${n}\n---\nFact ${n}. ${WORDS}`));
+repeat(values.entries, (n) => write(`vaults/a0/e${n}.md`, `---\ntitle: Entry ${n}\n---\nFact ${n}. ${WORDS}`));
 
 interface Read {
   tookMs: number;
@@ -59,7 +59,7 @@ async function read(path: string): Promise<Read> {
   await watch.waitForAnswer();
   return { tookMs, workMs, waitMs: watch.longestMs() };
 }
-const slowest = (reads: Read[]) => reads.sort((a, b) => b.waitMs - a.waitMs)[0]!;
+const findSlowest = (reads: Read[]) => reads.sort((a, b) => b.waitMs - a.waitMs)[0]!;
 const formatRead = ({ tookMs, workMs, waitMs }: Read) =>
   [tookMs, workMs, waitMs].map((ms) => ms.toFixed(0).padStart(6)).join("");
 
@@ -81,7 +81,7 @@ try {
     const first = await read(path);
     const others: Awaited<ReturnType<typeof read>>[] = [];
     for (let n = 0; n < READS; n++) others.push(await read(path));
-    console.log(`${path.padEnd(40)} ${formatRead(first)} |${formatRead(slowest(others))}`);
+    console.log(`${path.padEnd(40)} ${formatRead(first)} |${formatRead(findSlowest(others))}`);
   }
 } finally {
   watch.stop();

@@ -22,7 +22,11 @@ interface Measured {
 }
 
 /** Sends requests by the clock until the end, then waits for the last answer. `send` resolves to the status. */
-async function steadily(perSecond: number, seconds: number, send: (n: number) => Promise<number>): Promise<Measured> {
+async function sendSteadily(
+  perSecond: number,
+  seconds: number,
+  send: (n: number) => Promise<number>,
+): Promise<Measured> {
   const measured: Measured = { ms: [], statuses: new Map() };
   const began = performance.now();
   const pending: Promise<void>[] = [];
@@ -41,7 +45,7 @@ async function steadily(perSecond: number, seconds: number, send: (n: number) =>
   return measured;
 }
 
-const line = (name: string, { ms, statuses }: Measured): string => {
+const formatLine = (name: string, { ms, statuses }: Measured): string => {
   const [p50, p99, max] = [quantile(ms, 0.5), quantile(ms, 0.99), Math.max(...ms)].map((value) => value.toFixed(0));
   const counts = [...statuses].map(([status, count]) => `${count} × ${status}`).join(", ");
   return `${name.padEnd(34)} p50 ${p50} ms   p99 ${p99} ms   max ${max} ms   (${counts})`;
@@ -56,34 +60,37 @@ try {
     await server.request("POST", "/v1/users", { token: admin.token, body });
     users.push(await logIn(server, body.email, PASSWORD, elsewhere()["X-Forwarded-For"]));
   }
-  const status = async (path: string, init: RequestInit) => {
+  const fetchStatus = async (path: string, init: RequestInit) => {
     const answer = await fetch(server.url + path, init);
     await answer.arrayBuffer();
     return answer.status;
   };
   const paths = ["/v1/auth/me", "/v1/runs", "/v1/agents", "/v1/status"];
-  const other = (n: number) =>
+  const sendOther = (n: number) =>
     n % 5 === 4
-      ? status("/v1/events/ticket", { method: "POST", headers: { Authorization: `Bearer ${users[n % USERS]!.token}` } })
-      : status(paths[n % paths.length]!, { headers: { Authorization: `Bearer ${users[n % USERS]!.token}` } });
-  const login = (n: number) =>
-    status("/v1/auth/login", {
+      ? fetchStatus("/v1/events/ticket", {
+          method: "POST",
+          headers: { Authorization: `Bearer ${users[n % USERS]!.token}` },
+        })
+      : fetchStatus(paths[n % paths.length]!, { headers: { Authorization: `Bearer ${users[n % USERS]!.token}` } });
+  const sendLogin = (n: number) =>
+    fetchStatus("/v1/auth/login", {
       method: "POST",
       headers: { "Content-Type": "application/json", ...elsewhere() },
       body: JSON.stringify({ email: users[n % USERS]!.email, password: PASSWORD }),
     });
 
-  const alone = await steadily(OTHERS_PER_SECOND, BASELINE_SECONDS, other);
+  const alone = await sendSteadily(OTHERS_PER_SECOND, BASELINE_SECONDS, sendOther);
   const [beside, logins] = await Promise.all([
-    steadily(OTHERS_PER_SECOND, SECONDS, other),
-    steadily(LOGINS_PER_SECOND, SECONDS, login),
+    sendSteadily(OTHERS_PER_SECOND, SECONDS, sendOther),
+    sendSteadily(LOGINS_PER_SECOND, SECONDS, sendLogin),
   ]);
   console.log(
     `## logins (${LOGINS_PER_SECOND} a second for ${SECONDS} s, ${OTHERS_PER_SECOND} other requests a second, client on the same machine)`,
   );
-  console.log(line(`others alone, ${BASELINE_SECONDS} s`, alone));
-  console.log(line("others beside the log-ins", beside));
-  console.log(line("the log-ins", logins));
+  console.log(formatLine(`others alone, ${BASELINE_SECONDS} s`, alone));
+  console.log(formatLine("others beside the log-ins", beside));
+  console.log(formatLine("the log-ins", logins));
   const kept = quantile(beside.ms, 0.99) < BOUND_MS;
   console.log(`p99 of others under ${BOUND_MS} ms: ${kept ? "kept" : "BROKEN"}`);
   if (!kept) process.exitCode = 1;

@@ -54,9 +54,9 @@ try {
   masking.add("TOKEN", "a-value-that-is-looked-for");
   const echo = { name: "echo", inputSchema: { type: "object" } };
   const message = "hello";
-  const through = async () =>
+  const callThroughSkep = async () =>
     textOf("bench", await ours.callTool(echo, { message }, { signal, timeoutMs: 10_000 }), masking);
-  const beside = () => raw.callTool({ name: "echo", arguments: { message } });
+  const callDirectly = () => raw.callTool({ name: "echo", arguments: { message } });
   const time = async (act: () => Promise<unknown>, into: number[]) => {
     const begun = performance.now();
     await act();
@@ -65,8 +65,8 @@ try {
   const figures: [number[], number[]] = [[], []];
   for (let call = -WARM_UP; call < CALLS; call++) {
     const [a, b] = call < 0 ? [[], []] : figures;
-    await time(through, a);
-    await time(beside, b);
+    await time(callThroughSkep, a);
+    await time(callDirectly, b);
   }
   const [a, b] = figures.map((ms) => ({ p50: quantile(ms, 0.5), p95: quantile(ms, 0.95) })) as [Figure, Figure];
   const ratio = a.p50 / b.p50;

@@ -22,19 +22,19 @@ const [entries, searches] = [Number(values.entries), Number(values.searches)];
 /** Words with the frequencies of real text: the n-th most frequent word is 1 in n. */
 const VOCABULARY = Array.from({ length: 20_000 }, (_, n) => `w${(n * 7_919).toString(36)}`);
 let seed = 1;
-const random = () => {
+const drawNumber = () => {
   seed = (seed * 48_271) % 2_147_483_647;
   return seed / 2_147_483_647;
 };
-const word = () => VOCABULARY[Math.floor(VOCABULARY.length ** random()) - 1]!;
-const words = (n: number) => Array.from({ length: n }, word).join(" ");
+const drawWord = () => VOCABULARY[Math.floor(VOCABULARY.length ** drawNumber()) - 1]!;
+const drawWords = (n: number) => Array.from({ length: n }, drawWord).join(" ");
 
 /**
  * How often the right passage is among the first five results: of the server, and of simpler indexes over the same
  * text.
  */
-async function recall(): Promise<void> {
-  const among = (found: readonly string[], title: string) => found.slice(0, 5).includes(title);
+async function measureRecall(): Promise<void> {
+  const isAmong = (found: readonly string[], title: string) => found.slice(0, 5).includes(title);
   const asked = PASSAGES.flatMap(({ title, questions }) => questions.map((question) => ({ title, question })));
   const share = (right: number) => `${(right / asked.length).toFixed(3)} (${right} of ${asked.length})`;
   const plain: [string, string, (question: string) => string[]][] = [
@@ -48,7 +48,7 @@ async function recall(): Promise<void> {
     for (const { title, text } of PASSAGES) db.query("INSERT INTO t VALUES (?, ?)").run(title, text);
     const find = db.query<{ title: string }, [string]>("SELECT title FROM t WHERE t MATCH ? ORDER BY rank LIMIT 5");
     const right = asked.filter(({ title, question }) =>
-      among(
+      isAmong(
         find.all(anyOf(wordsOf(question))).map((row) => row.title),
         title,
       ),
@@ -69,7 +69,7 @@ async function recall(): Promise<void> {
     const path = `/v1/memory/search?agent_id=scribe&limit=5&query=${encodeURIComponent(question)}`;
     const { body } = await server.request<{ items: { title: string }[] }>("GET", path);
     if (
-      among(
+      isAmong(
         body.items.map((hit) => hit.title),
         title,
       )
@@ -85,7 +85,7 @@ mkdirSync(vault, { recursive: true });
 for (let n = 0; n < entries; n++)
   writeFileSync(
     join(vault, `entry-${n}.md`),
-    `---\ntitle: ${words(5)}\ntype: fact\n---\n${words(60)}\n\n${words(40)}\n`,
+    `---\ntitle: ${drawWords(5)}\ntype: fact\n---\n${drawWords(60)}\n\n${drawWords(40)}\n`,
   );
 
 const begun = performance.now();
@@ -105,7 +105,7 @@ try {
   const times: number[] = [];
   const before = processorMs(server.pid);
   for (let n = 0; n < searches; n++) {
-    const query = words(1 + (n % 6));
+    const query = drawWords(1 + (n % 6));
     const asked = performance.now();
     const { status } = await server.request("GET", `/v1/memory/search?query=${encodeURIComponent(query)}`);
     if (status !== 200) throw new Error(`a search was answered with ${status}`);
@@ -116,7 +116,7 @@ try {
     "processor time of the server for one of them",
     `${((processorMs(server.pid) - before) / searches).toFixed(1)} ms`,
   );
-  await recall();
+  await measureRecall();
 } finally {
   await server.remove();
 }

@@ -23,28 +23,32 @@ const [FILES, ROUNDS] = [Number(values.files), Number(values.rounds)];
 const CHANGED = 20;
 const root = mkdtempSync(join(tmpdir(), "skep-bench-merge-"));
 const env = { PATH: process.env["PATH"] ?? "", HOME: root };
-const row = (name: string, value: string) => console.log(`${name.padEnd(46)} ${value}`);
+const printRow = (name: string, value: string) => console.log(`${name.padEnd(46)} ${value}`);
 
-async function git(cwd: string, ...args: string[]): Promise<void> {
+async function runGit(cwd: string, ...args: string[]): Promise<void> {
   const who = ["-c", "user.name=U", "-c", "user.email=u@localhost", "-c", "gc.auto=0"];
   const child = Bun.spawn(["git", ...who, ...args], { cwd, env, stdout: "ignore", stderr: "pipe" });
   if ((await child.exited) !== 0) throw new Error(`git ${args[0]}: ${await new Response(child.stderr).text()}`);
 }
 
-async function upstream(): Promise<string> {
+async function createUpstream(): Promise<string> {
   const folder = join(root, "upstream");
   for (let n = 0; n < FILES; n++) {
     const path = join(folder, `d${n % 50}/file${n}.txt`);
     if (n < 50) mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, `line ${n}\n`.repeat(1 + (n % 100)));
   }
-  await git(folder, "init", "-q", "-b", "main");
-  await git(folder, "add", ".");
-  await git(folder, "commit", "-qm", "begin");
+  await runGit(folder, "init", "-q", "-b", "main");
+  await runGit(folder, "add", ".");
+  await runGit(folder, "commit", "-qm", "begin");
   return folder;
 }
 
-async function until(server: TestServer, query: string, fits: (data: { kind: string; run_id?: string }) => boolean) {
+async function waitForEvent(
+  server: TestServer,
+  query: string,
+  fits: (data: { kind: string; run_id?: string }) => boolean,
+) {
   await framesUntil(framesOf<{ kind: string }>(server, `/v1/events/stream?after=0&${query}`), ({ data }) => fits(data));
 }
 
@@ -64,20 +68,20 @@ async function changedRuns(server: TestServer, project: Project): Promise<Run[]>
     await server.request("POST", "/v1/pipelines", { body: { id, name: id, steps: [{ id: "change", run }] } });
     const body = { pipeline_id: id, task_description: "change", project_name: project.name };
     const made = (await server.request<Run>("POST", "/v1/runs", { body })).body;
-    await until(server, `run_id=${made.id}`, ({ kind }) => kind === "run_complete");
+    await waitForEvent(server, `run_id=${made.id}`, ({ kind }) => kind === "run_complete");
     runs.push(made);
   }
   return runs;
 }
 
-async function merges(server: TestServer, repository: string): Promise<void> {
+async function measureMerges(server: TestServer, repository: string): Promise<void> {
   const body = { name: "bench", repository, fetch_before_run: "never" };
   const project = (await server.request<Project>("POST", "/v1/projects", { body })).body;
-  await until(server, "kinds=workspace_changed", () => true);
+  await waitForEvent(server, "kinds=workspace_changed", () => true);
   const runs = await changedRuns(server, project);
   const clone = join(root, "plain");
-  await git(root, "clone", "-q", "--no-local", repository, clone);
-  await git(
+  await runGit(root, "clone", "-q", "--no-local", repository, clone);
+  await runGit(
     clone,
     "fetch",
     "-q",
@@ -86,7 +90,7 @@ async function merges(server: TestServer, repository: string): Promise<void> {
   );
   const [ours, plain]: [number[], number[]] = [[], []];
   for (const { id } of runs) {
-    plain.push(await time(() => git(clone, "merge", "-q", "--no-ff", "-m", "merge", `run/${id}`)));
+    plain.push(await time(() => runGit(clone, "merge", "-q", "--no-ff", "-m", "merge", `run/${id}`)));
     ours.push(
       await time(async () => {
         const { status } = await server.request("POST", `/v1/runs/${id}/merge`);
@@ -95,9 +99,9 @@ async function merges(server: TestServer, repository: string): Promise<void> {
     );
   }
   console.log(`## merge (${FILES} files, ${CHANGED} changed, median of ${ROUNDS}, load ${loadavg()[0]!.toFixed(1)})`);
-  row("git merge in a clone", `${median(plain).toFixed(0)} ms`);
-  row("POST /v1/runs/{id}/merge", `${median(ours).toFixed(0)} ms`);
-  row("ratio", `${(median(ours) / median(plain)).toFixed(2)} ×`);
+  printRow("git merge in a clone", `${median(plain).toFixed(0)} ms`);
+  printRow("POST /v1/runs/{id}/merge", `${median(ours).toFixed(0)} ms`);
+  printRow("ratio", `${(median(ours) / median(plain)).toFixed(2)} ×`);
 }
 
 async function agentGit(): Promise<void> {
@@ -112,14 +116,14 @@ async function agentGit(): Promise<void> {
     given.push(await time(() => own.giveRepository({ ...place, branch: "run/run_1", depth, base: null })));
   const again = await time(() => own.giveRepository({ ...place, branch: "run/run_1", depth: 49 + ROUNDS, base: null }));
   console.log("## git for an agent");
-  row("the working copy itself", `${added.toFixed(0)} ms`);
-  row("its repository, where the branch has moved", `${median(given).toFixed(0)} ms`);
-  row("where it has not", `${again.toFixed(0)} ms`);
+  printRow("the working copy itself", `${added.toFixed(0)} ms`);
+  printRow("its repository, where the branch has moved", `${median(given).toFixed(0)} ms`);
+  printRow("where it has not", `${again.toFixed(0)} ms`);
 }
 
 const server = await startServer({ env: { ALLOW_LOCAL_REPOSITORIES: "true", ALLOW_HOST_SHELL: "true" } });
 try {
-  await merges(server, await upstream());
+  await measureMerges(server, await createUpstream());
   await agentGit();
 } finally {
   await server.remove();

@@ -59,7 +59,7 @@ async function headingAt(browser: Browser, url: string): Promise<number> {
   return ms;
 }
 
-async function headings(browser: Browser, server: TestServer): Promise<void> {
+async function measureHeadings(browser: Browser, server: TestServer): Promise<void> {
   // The first page is not counted, because it includes the browser's start.
   await headingAt(browser, server.url);
   for (const path of PAGES) {
@@ -176,7 +176,7 @@ try {
   const year = await startServer({ data, env: { RATE_LIMIT: "0", ALLOW_HOST_SHELL: "true" } });
   try {
     console.log(`${values.runs} runs`);
-    await headings(browser, year);
+    await measureHeadings(browser, year);
     await use(browser, year.url, { what: "runs", path: "/runs", row: "main tbody tr", more: "Show more" });
     await use(browser, year.url, {
       what: "audit log",

@@ -142,7 +142,7 @@ function whyNot(rule: Rule, points: readonly Measures[]): string | undefined {
   return rule.isOfClock && trendOf(load).isTrend ? "not judged: the machine's load grew" : undefined;
 }
 
-async function rounds(server: TestServer, soak: Soak, clock: string, temporary: string): Promise<Measures[]> {
+async function runRounds(server: TestServer, soak: Soak, clock: string, temporary: string): Promise<Measures[]> {
   const points: Measures[] = [];
   for (let n = 0; n < ROUNDS && performance.now() < ENDS_AT && !isInterrupted; n++) {
     const began = performance.now();
@@ -185,7 +185,7 @@ try {
   try {
     const began = performance.now();
     console.log(`## soak (load ${loadavg()[0]!.toFixed(1)})`);
-    const points = await rounds(server, await openSoak(server, repository), clock, temporary);
+    const points = await runRounds(server, await openSoak(server, repository), clock, temporary);
     if (points.length < 4 * FEWEST_POINTS)
       throw new Error(`${points.length} rounds are too few to judge; ${4 * FEWEST_POINTS} are needed`);
     const minutes = ((performance.now() - began) / 60_000).toFixed(1);

@@ -70,18 +70,19 @@ async function bareProcess(): Promise<number> {
 }
 
 /** Memory of an idle server, and its processor time during `IDLE_SECONDS`. */
-async function idle(server: TestServer): Promise<string> {
+async function measureIdle(server: TestServer): Promise<string> {
   await Bun.sleep(SETTLED_MS);
   const before = wholeCpuOf(server.pid);
   await Bun.sleep(IDLE_SECONDS * 1_000);
   const ms = wholeCpuOf(server.pid) - before;
   const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
-  const megabytes = (name: string) => (Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024).toFixed(0);
+  const readMegabytes = (name: string) =>
+    (Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024).toFixed(0);
   await server.stop();
-  return `${megabytes("VmRSS")} MB, ${megabytes("RssAnon")} of them its own; ${(ms / IDLE_SECONDS / 10).toFixed(2)} % of a core`;
+  return `${readMegabytes("VmRSS")} MB, ${readMegabytes("RssAnon")} of them its own; ${(ms / IDLE_SECONDS / 10).toFixed(2)} % of a core`;
 }
 
-const row = (what: string, figure: string) => console.log(`${what.padEnd(34)} ${figure}`);
+const printRow = (what: string, figure: string) => console.log(`${what.padEnd(34)} ${figure}`);
 const ofAll = (all: readonly Started[]): string => {
   const [wall, cpu, list] = (["wallMs", "cpuMs", "withListMs"] as const).map((name) =>
     median(all.map((one) => one[name])).toFixed(0),
@@ -106,13 +107,13 @@ try {
     if (RUNS > 0) year.push(await start(folders.year));
     version.push(await bareProcess());
   }
-  row("executable", `${(statSync(binary).size / 1e6).toFixed(1)} MB`);
-  row("skep --version", `${median(version).toFixed(0)} ms`);
-  row("start to healthy, new folder", ofAll(first));
-  row("start to healthy, same folder", ofAll(again.slice(1)));
-  if (RUNS > 0) row(`start to healthy, ${RUNS} runs`, ofAll(year.slice(1)));
-  row(`idle, ${IDLE_SECONDS} s`, await idle(await startServer({ data: folders.used })));
-  if (RUNS > 0) row(`idle with ${RUNS} runs`, await idle(await startServer({ data: folders.year })));
+  printRow("executable", `${(statSync(binary).size / 1e6).toFixed(1)} MB`);
+  printRow("skep --version", `${median(version).toFixed(0)} ms`);
+  printRow("start to healthy, new folder", ofAll(first));
+  printRow("start to healthy, same folder", ofAll(again.slice(1)));
+  if (RUNS > 0) printRow(`start to healthy, ${RUNS} runs`, ofAll(year.slice(1)));
+  printRow(`idle, ${IDLE_SECONDS} s`, await measureIdle(await startServer({ data: folders.used })));
+  if (RUNS > 0) printRow(`idle with ${RUNS} runs`, await measureIdle(await startServer({ data: folders.year })));
   console.log(`load ${load()} at the end`);
 } finally {
   for (const folder of Object.values(folders)) rmSync(folder, { recursive: true, force: true });

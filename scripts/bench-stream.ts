@@ -37,7 +37,7 @@ const ALL = 50;
 const CUT = 10;
 const runOf = (reader: number) => `run_${reader}`;
 /** Fractional ms since the epoch; the same clock in both processes. */
-const now = () => performance.timeOrigin + performance.now();
+const readClock = () => performance.timeOrigin + performance.now();
 
 /** Serves the stream of a store in `folder`, and emits events on request. */
 function serve(folder: string): void {
@@ -55,7 +55,7 @@ function serve(folder: string): void {
         store.write((tx) =>
           tx.emit(output, {
             run_id: runOf(sent % readers),
-            data: { text: "a few words of an answer", n: Math.floor(sent / readers), t: now() },
+            data: { text: "a few words of an answer", n: Math.floor(sent / readers), t: readClock() },
           }),
         );
       await Bun.sleep(1);
@@ -99,7 +99,7 @@ async function read(port: number, at: number, latencies: number[], onOpen: () =>
       onOpen();
       let rest = "";
       for await (const chunk of answer.body!) {
-        const received = now();
+        const received = readClock();
         const text = rest + Buffer.from(chunk).toString("latin1");
         const end = text.lastIndexOf("\n\n");
         rest = text.slice(end + 2);

@@ -29,7 +29,7 @@ const [count, atOnce, rounds, points] = [values.tasks, values["at-once"], values
   number,
   number,
 ];
-const row = (name: string, value: string) => console.log(`${name.padEnd(52)} ${value}`);
+const printRow = (name: string, value: string) => console.log(`${name.padEnd(52)} ${value}`);
 /** How long each of a task's two replies takes, in ms. */
 const REPLY_MS = 100;
 
@@ -99,20 +99,20 @@ try {
   const each = (processorMs(server.pid) - before) / rounds / count;
   const took = median(flat.map(({ ms }) => ms));
   const least = Math.ceil(count / atOnce) * 2 * REPLY_MS;
-  row(`${count} tasks, ${atOnce} at once, each two replies of ${REPLY_MS} ms`, `${took.toFixed(0)} ms`);
-  row("  what the replies alone take", `${least} ms`);
-  row("  processor time of the server a task, two turns", `${each.toFixed(1)} ms`);
-  row("  most tasks at work at once", `${Math.max(...flat.map(({ most }) => most))}`);
+  printRow(`${count} tasks, ${atOnce} at once, each two replies of ${REPLY_MS} ms`, `${took.toFixed(0)} ms`);
+  printRow("  what the replies alone take", `${least} ms`);
+  printRow("  processor time of the server a task, two turns", `${each.toFixed(1)} ms`);
+  printRow("  most tasks at work at once", `${Math.max(...flat.map(({ most }) => most))}`);
   const layers = await round(
     server,
     shape((at) => (at < atOnce ? [] : keys.slice(at - atOnce, at - atOnce + 3))),
   );
-  row(`  the same with three dependencies each`, `${layers.ms.toFixed(0)} ms`);
+  printRow(`  the same with three dependencies each`, `${layers.ms.toFixed(0)} ms`);
   const cancels: number[] = [];
   for (let at = 0; at < rounds; at++) cancels.push((await round(server, free, atOnce)).cancelMs);
-  row(`  cancel with ${atOnce} at work, to the end of the last`, `${median(cancels).toFixed(0)} ms (target 1000)`);
+  printRow(`  cancel with ${atOnce} at work, to the end of the last`, `${median(cancels).toFixed(0)} ms (target 1000)`);
   const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
-  row("  most memory held", `${(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024).toFixed(0)} MB`);
+  printRow("  most memory held", `${(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024).toFixed(0)} MB`);
 } finally {
   await server.stop();
   rmSync(data, { recursive: true, force: true });
@@ -121,9 +121,9 @@ if (points > 0) {
   const seed = seedFrom(values.seed);
   const reports = await swarmCampaign({ points, seed, onPoint: () => void process.stderr.write(".") });
   const bad = reports.filter(({ faults }) => faults.length > 0);
-  row(`kill -9 in mid-swarm, seed ${seed}: points`, `${points}`);
-  row("  swarms that ended as undisturbed", `${points - bad.length}`);
-  row("  tasks at work when it died", `${reports.reduce((sum, { atWork }) => sum + atWork, 0)}`);
+  printRow(`kill -9 in mid-swarm, seed ${seed}: points`, `${points}`);
+  printRow("  swarms that ended as undisturbed", `${points - bad.length}`);
+  printRow("  tasks at work when it died", `${reports.reduce((sum, { atWork }) => sum + atWork, 0)}`);
   for (const report of bad) console.log(`  FAULT ${JSON.stringify(report)}`);
   process.exit(bad.length === 0 ? 0 : 1);
 }

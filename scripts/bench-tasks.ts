@@ -26,7 +26,7 @@ const PAGES = 200;
 
 const server = await startServer();
 let isGood = true;
-function row(name: string, ms: readonly number[], boundMs: number): void {
+function report(name: string, ms: readonly number[], boundMs: number): void {
   const p99 = quantile(ms, 0.99);
   isGood &&= p99 <= boundMs;
   const figures = `p50 ${quantile(ms, 0.5).toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, max ${Math.max(...ms).toFixed(1)} ms`;
@@ -70,7 +70,7 @@ try {
       ms.push(took);
       cursor = answer.body.next_cursor;
     }
-    row(`list ${query}`, ms.slice(10), LIST_BOUND_MS);
+    report(`list ${query}`, ms.slice(10), LIST_BOUND_MS);
   }
 
   interface TaskPage {
@@ -98,7 +98,7 @@ try {
     pending.push(time(() => claim(task, n), due).then(({ ms: took }) => void ms.push(took)));
   }
   await Promise.all(pending);
-  row(`claim, ${CALLERS} callers once a second each`, ms, CLAIM_BOUND_MS);
+  report(`claim, ${CALLERS} callers once a second each`, ms, CLAIM_BOUND_MS);
 
   const one = (await server.request<Task>("POST", path, { body: { title: "One", status: "ready" } })).body;
   const { ms: all, answer: answers } = await time(() =>

@@ -20,7 +20,7 @@ interface Options {
 }
 
 function parseOptions(argv: string[]): Options {
-  const value = (flag: string, fallback: number) => {
+  const readNumber = (flag: string, fallback: number) => {
     const at = argv.indexOf(flag);
     return at < 0 ? fallback : Number(argv[at + 1]);
   };
@@ -28,8 +28,8 @@ function parseOptions(argv: string[]): Options {
   if (!root) throw new Error("usage: bench-truth PATH [--misses N] [--false N] [--json] [--modules DIR]");
   return {
     root: resolve(root),
-    misses: value("--misses", 30),
-    falseEdges: value("--false", 30),
+    misses: readNumber("--misses", 30),
+    falseEdges: readNumber("--false", 30),
     json: argv.includes("--json"),
     modules: argv.includes("--modules")
       ? resolve(argv[argv.indexOf("--modules") + 1]!)

@@ -89,7 +89,7 @@ async function measure(
   return { path, p50: median(times), p99: quantile(times, 0.99), processor, slowest, mostRan, failed };
 }
 
-const line = ({ path, p50, p99, processor, slowest, mostRan, failed }: Measured, isOver: boolean): string => {
+const formatLine = ({ path, p50, p99, processor, slowest, mostRan, failed }: Measured, isOver: boolean): string => {
   const { ms, ranMs, waitedMs } = slowest;
   const figures = [p50, p99, processor, mostRan, ms, ranMs, waitedMs].map((one) => one.toFixed(1).padStart(7));
   return `${isOver ? "!" : " "} ${path.padEnd(48)}${figures.join("")}${failed > 0 ? `   ${failed} failed` : ""}`;
@@ -106,7 +106,7 @@ export async function everyGet(
   requests: number,
   only = "",
 ): Promise<void> {
-  const all = [...(await paths(server, made)), ...FILTERS].filter((path) => path.includes(only));
+  const all = [...(await listPaths(server, made)), ...FILTERS].filter((path) => path.includes(only));
   for (const [limit, target] of Object.entries(TARGETS)) {
     const found: Measured[] = [];
     for (const path of all) {
@@ -122,13 +122,13 @@ export async function everyGet(
       `${found.length} GETs at ${limit} rows: p99 over ${target} ms: ${over.length}; the server's thread ran longer: ${ran}; failed answers: ${failed}`,
     );
     console.log(`  ${"ms".padEnd(48)}    p50    p99    cpu    ran   slowest: ran waited`);
-    for (const one of [...over, ...own.filter((one) => !over.includes(one))]) console.log(line(one, true));
-    for (const one of rest.filter((one) => !own.includes(one)).slice(0, 8)) console.log(line(one, false));
+    for (const one of [...over, ...own.filter((one) => !over.includes(one))]) console.log(formatLine(one, true));
+    for (const one of rest.filter((one) => !own.includes(one)).slice(0, 8)) console.log(formatLine(one, false));
   }
 }
 
 /** Every path that a GET answers with data, filled in with ids of existing objects. */
-async function paths(server: TestServer, made: readonly [prefix: string, id: string][]): Promise<string[]> {
+async function listPaths(server: TestServer, made: readonly [prefix: string, id: string][]): Promise<string[]> {
   const { body } = await server.request<{ paths: Record<string, Record<string, unknown>> }>("GET", "/openapi.json");
   const idOf = async (path: string) =>
     (await server.request<{ items: { id: string }[] }>("GET", path)).body.items.at(-1)!.id;

@@ -26,7 +26,7 @@ interface Measured {
 }
 
 /** The table rows for the questions about a folder. */
-export async function questions(path: string): Promise<string[]> {
+export async function measureQuestions(path: string): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), "skep-bench-graph-"));
   const server = await startServer({ env: { ALLOW_LOCAL_REPOSITORIES: "true", RATE_LIMIT: "0" } });
   try {
@@ -49,13 +49,13 @@ export async function questions(path: string): Promise<string[]> {
 }
 
 function rowOf(source: string, { name, times, largest }: Measured): string {
-  const figure = (p: number) => quantile(times, p).toFixed(1);
+  const formatQuantile = (p: number) => quantile(times, p).toFixed(1);
   const cells = [
     `${source}: ${name}`,
     times.length,
-    figure(0.5),
-    figure(0.99),
-    figure(1),
+    formatQuantile(0.5),
+    formatQuantile(0.99),
+    formatQuantile(1),
     (largest / 1_000).toFixed(0),
   ];
   return `| ${cells.join(" | ")} |`;
@@ -90,7 +90,7 @@ const contextOf = (server: TestServer, at: string, text: string) =>
   get(server, `${at}/context/${encodeURIComponent(text)}`);
 
 async function askIdle(server: TestServer, at: string, nodes: readonly Asked[]): Promise<Measured[]> {
-  const words = (name: string) => name.replace(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " ");
+  const splitWords = (name: string) => name.replace(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " ");
   return [
     // /healthz answers at once, so its time is that of the machine.
     await ask("/healthz", nodes, () => get(server, "/healthz")),
@@ -98,7 +98,7 @@ async function askIdle(server: TestServer, at: string, nodes: readonly Asked[]):
     await ask("context, by plain name", nodes, ({ name }) => contextOf(server, at, name)),
     await ask("query, a name", nodes, ({ name }) => get(server, `${at}/query`, { query: name })),
     await ask("query, words, with code", nodes, ({ name }) =>
-      get(server, `${at}/query`, { query: words(name), include_code: true }),
+      get(server, `${at}/query`, { query: splitWords(name), include_code: true }),
     ),
     await ask("impact, depth 3", nodes, ({ id }) => get(server, `${at}/impact`, { target: id })),
   ];
@@ -116,7 +116,7 @@ async function askBesideIndex(server: TestServer, at: string, nodes: readonly As
       await Bun.sleep(100);
     running = false;
   })();
-  const beside = async (name: string, question: (node: Asked) => Promise<number>, more: number) => {
+  const askBeside = async (name: string, question: (node: Asked) => Promise<number>, more: number) => {
     const measured: Measured = { name, times: [], largest: 0 };
     for (let i = 0, left = more; running || left > 0; i++) {
       if (!running) left--;
@@ -126,8 +126,8 @@ async function askBesideIndex(server: TestServer, at: string, nodes: readonly As
     return measured;
   };
   const rows = await Promise.all([
-    beside("/healthz beside an index", () => get(server, "/healthz"), 0),
-    beside("context beside an index and after it", ({ id }) => contextOf(server, at, id), QUESTIONS),
+    askBeside("/healthz beside an index", () => get(server, "/healthz"), 0),
+    askBeside("context beside an index and after it", ({ id }) => contextOf(server, at, id), QUESTIONS),
   ]);
   await ended;
   return rows;

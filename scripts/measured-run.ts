@@ -79,7 +79,7 @@ function treeOf(root: number): number[] {
   for (const name of readdirSync("/proc")) {
     const pid = Number(name);
     // The name may contain spaces and brackets, so count the fields from the last bracket.
-    const fields = Number.isInteger(pid) ? text(`/proc/${pid}/stat`).replace(/^.*\)/s, "").split(" ") : [];
+    const fields = Number.isInteger(pid) ? readText(`/proc/${pid}/stat`).replace(/^.*\)/s, "").split(" ") : [];
     const parent = Number(fields[2]);
     if (fields.length > 2) children.set(parent, [...(children.get(parent) ?? []), pid]);
   }
@@ -92,14 +92,15 @@ const sumOf = (tree: readonly number[], bytesOf: (pid: number) => number): numbe
   tree.reduce((sum, pid) => sum + bytesOf(pid), 0);
 
 /** Resident memory in bytes; 0 for a process that has just ended. */
-const residentBytes = (pid: number): number => Number(text(`/proc/${pid}/statm`).split(" ")[1] ?? 0) * PAGE_BYTES;
+const residentBytes = (pid: number): number => Number(readText(`/proc/${pid}/statm`).split(" ")[1] ?? 0) * PAGE_BYTES;
 const proportionalBytes = (pid: number): number =>
-  Number(/^Pss:\s+(\d+)/m.exec(text(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 1024;
+  Number(/^Pss:\s+(\d+)/m.exec(readText(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 1024;
 
 /** The most memory that a process has ever used, in bytes. */
-const ownPeak = (pid: number): number => Number(/VmHWM:\s+(\d+)/.exec(text(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
+const ownPeak = (pid: number): number =>
+  Number(/VmHWM:\s+(\d+)/.exec(readText(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
 
-function text(path: string): string {
+function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {

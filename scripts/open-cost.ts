@@ -10,7 +10,7 @@ const ROUNDS = 100_000;
 const [root = "", file = ""] = process.argv.slice(-2);
 using top = openFolder(root);
 
-function microseconds(act: () => void): number {
+function measureMicroseconds(act: () => void): number {
   const started = performance.now();
   for (let round = 0; round < ROUNDS; round++) act();
   return ((performance.now() - started) * 1_000) / ROUNDS;
@@ -21,6 +21,6 @@ const acts = {
   plain: () => closeSync(openSync(join(root, file), "r")),
 };
 // Run each once to warm up the compiler, then measure in turns.
-for (const act of Object.values(acts)) microseconds(act);
-const figures = Array.from({ length: 5 }, () => [microseconds(acts.below), microseconds(acts.plain)]);
+for (const act of Object.values(acts)) measureMicroseconds(act);
+const figures = Array.from({ length: 5 }, () => [measureMicroseconds(acts.below), measureMicroseconds(acts.plain)]);
 console.log(JSON.stringify(figures));

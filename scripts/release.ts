@@ -26,7 +26,7 @@ import { describeMaterials } from "./packaging/bill-of-materials.ts";
 import { makeDebianPackage } from "./packaging/debian.ts";
 import { makeImage } from "./packaging/image.ts";
 import { manualPage } from "./packaging/manual.ts";
-import { digestOf, fail, fillTemplate, put, type Release, run, tar } from "./packaging/shell.ts";
+import { createTar, digestOf, fail, fillTemplate, put, type Release, run } from "./packaging/shell.ts";
 
 const TARGETS = ["linux-x64", "linux-arm64", "darwin-arm64", "darwin-x64"];
 const KEY_FILE = "src/core/release-key.ts";
@@ -100,7 +100,7 @@ function archive(target: string, executable: string, release: Release, texts: Te
   copyFileSync(executable, join(work, folder, "skep"));
   chmodSync(join(work, folder, "skep"), 0o755);
   const path = join(out, `${folder}-${target}.tar`);
-  tar(work, [folder], path, epoch);
+  createTar(work, [folder], path, epoch);
   run(["gzip", "--no-name", fast ? "-1" : "-6", path]);
   rmSync(join(work, folder), { recursive: true });
   return `${path}.gz`;

@@ -19,7 +19,7 @@ const read = (path: string): string => {
   }
 };
 /** Names in a folder; empty if it has just been removed. */
-const names = (path: string): string[] => {
+const listNames = (path: string): string[] => {
   try {
     return readdirSync(path);
   } catch {
@@ -29,33 +29,33 @@ const names = (path: string): string[] => {
 
 /** Processor time of the process's running threads, in ms. */
 export const ranMs = (pid: number): number =>
-  names(`/proc/${pid}/task`).reduce(
+  listNames(`/proc/${pid}/task`).reduce(
     (sum, thread) => sum + Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(" ")[0] ?? 0) / 1e6,
     0,
   );
 
 /** Number of running processes that were started by the process or its descendants. */
-function descendants(pid: number): number {
-  const parents = names("/proc")
+function countDescendants(pid: number): number {
+  const parents = listNames("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map((name) => ({
       pid: Number(name),
       parent: Number(/^PPid:\s+(\d+)/m.exec(read(`/proc/${name}/status`))?.[1]),
     }));
-  const of = (one: number): number =>
-    parents.filter(({ parent }) => parent === one).reduce((sum, child) => sum + 1 + of(child.pid), 0);
-  return of(pid);
+  const countBelow = (one: number): number =>
+    parents.filter(({ parent }) => parent === one).reduce((sum, child) => sum + 1 + countBelow(child.pid), 0);
+  return countBelow(pid);
 }
 
 /** Number of files and folders below a folder, and the size of the files in bytes. */
-function below(folder: string): { entries: number; bytes: number } {
+function sumBelow(folder: string): { entries: number; bytes: number } {
   const sum = { entries: 0, bytes: 0 };
-  for (const name of names(folder)) {
+  for (const name of listNames(folder)) {
     const path = join(folder, name);
     const found = statSync(path, { throwIfNoEntry: false });
     sum.entries++;
     if (found?.isDirectory()) {
-      const inner = below(path);
+      const inner = sumBelow(path);
       sum.entries += inner.entries;
       sum.bytes += inner.bytes;
     } else sum.bytes += found?.size ?? 0;
@@ -80,22 +80,22 @@ function rowsOf(data: string): Measures {
 /** @param temporary the server's folder for temporary files. */
 export function measure(pid: number, data: string, temporary: string): Measures {
   const status = read(`/proc/${pid}/status`);
-  const kb = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? 0);
-  const size = (name: string) => statSync(join(data, name), { throwIfNoEntry: false })?.size ?? 0;
+  const readKb = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? 0);
+  const readSize = (name: string) => statSync(join(data, name), { throwIfNoEntry: false })?.size ?? 0;
   const measures: Measures = {
-    "memory MB": kb("VmRSS") / 1024,
-    descriptors: names(`/proc/${pid}/fd`).length,
-    threads: names(`/proc/${pid}/task`).length,
-    "processes below it": descendants(pid),
-    "database MB": size(DATABASE) / MB,
-    "WAL MB": size(`${DATABASE}-wal`) / MB,
+    "memory MB": readKb("VmRSS") / 1024,
+    descriptors: listNames(`/proc/${pid}/fd`).length,
+    threads: listNames(`/proc/${pid}/task`).length,
+    "processes below it": countDescendants(pid),
+    "database MB": readSize(DATABASE) / MB,
+    "WAL MB": readSize(`${DATABASE}-wal`) / MB,
   };
-  const folders = names(data).filter((name) => statSync(join(data, name)).isDirectory());
+  const folders = listNames(data).filter((name) => statSync(join(data, name)).isDirectory());
   for (const [name, path] of [
     ...folders.map((one) => [one, join(data, one)]),
     ["temporary files", temporary],
   ] as const) {
-    const { entries, bytes } = below(path!);
+    const { entries, bytes } = sumBelow(path!);
     measures[`entries ${name}`] = entries;
     measures[`kB ${name}`] = bytes / 1024;
   }

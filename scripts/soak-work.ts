@@ -79,11 +79,11 @@ export function layOutSoak(root: string): { env: Record<string, string>; reposit
   const repository = join(root, "upstream");
   mkdirSync(repository);
   writeFileSync(join(repository, "README.md"), "hello\n");
-  const git = (...args: string[]) =>
+  const runGit = (...args: string[]) =>
     Bun.spawnSync(["git", "-c", "user.name=U", "-c", "user.email=u@example.com", ...args], { cwd: repository });
-  git("init", "-q", "-b", "trunk");
-  git("add", ".");
-  git("commit", "-qm", "first");
+  runGit("init", "-q", "-b", "trunk");
+  runGit("add", ".");
+  runGit("commit", "-qm", "first");
   const env = {
     DEMO_SCRIPT: path,
     ALLOW_HOST_SHELL: "true",
@@ -96,20 +96,20 @@ export function layOutSoak(root: string): { env: Record<string, string>; reposit
 
 const isOpen = ({ state }: Sent): boolean => state === "queued" || state === "running";
 
-function asking(server: TestServer) {
+function createAsker(server: TestServer) {
   const ask = async <T = Sent>(method: string, path: string, body?: unknown): Promise<T> => {
     const { status, body: answer } = await server.request<T>(method, path, body === undefined ? {} : { body });
     if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answer)}`);
     return answer;
   };
-  const items = async (path: string): Promise<Sent[]> => (await ask<Listed>("GET", path)).items;
-  return { ask, items };
+  const listItems = async (path: string): Promise<Sent[]> => (await ask<Listed>("GET", path)).items;
+  return { ask, listItems };
 }
-type Asking = ReturnType<typeof asking>;
+type Asking = ReturnType<typeof createAsker>;
 
 /** Describes everything that is running or queued. */
-async function atWork({ ask, items }: Asking): Promise<string[]> {
-  const jobs = (await items("/v1/jobs?limit=200")).filter(isOpen).map(({ kind, state }) => `${kind} (${state})`);
+async function atWork({ ask, listItems }: Asking): Promise<string[]> {
+  const jobs = (await listItems("/v1/jobs?limit=200")).filter(isOpen).map(({ kind, state }) => `${kind} (${state})`);
   const { counts } = await ask<{ counts: { active_sessions: number } }>("GET", "/v1/status");
   return counts.active_sessions > 0 ? [...jobs, `${counts.active_sessions} sessions`] : jobs;
 }
@@ -124,7 +124,7 @@ async function rest(asked: Asking): Promise<void> {
   }
 }
 
-async function setUp({ ask, items }: Asking, repository: string): Promise<{ project: string; routine: string }> {
+async function setUp({ ask, listItems }: Asking, repository: string): Promise<{ project: string; routine: string }> {
   for (const id of ["talker", "rememberer", "doer"])
     await ask("POST", "/v1/agents", { id, name: id, model: "demo/scripted", prompt: "You work.", pulse_enabled: true });
   for (const id of ["look", "write", "wait"]) {
@@ -132,7 +132,7 @@ async function setUp({ ask, items }: Asking, repository: string): Promise<{ proj
     await ask("POST", "/v1/pipelines", { id, name: id, defaults: { model: "demo/scripted" }, steps });
   }
   const project = await ask("POST", "/v1/projects", { name: "soaked", repository });
-  while ((await items("/v1/jobs?limit=200")).some(isOpen)) await Bun.sleep(100);
+  while ((await listItems("/v1/jobs?limit=200")).some(isOpen)) await Bun.sleep(100);
   const hourly = { name: "Hourly", instructions: "Look", schedule: "0 * * * *", max_concurrent: 4 };
   const routine = await ask("POST", "/v1/pulse-routines/doer", hourly);
   const backup = { schedule: "30 3 * * *", keep_daily: 2, keep_weekly: 0, keep_monthly: 0 };
@@ -159,7 +159,7 @@ async function run(server: TestServer, { ask }: Asking, pipeline_id: string, mor
  * Three runs: one stays until retention removes it, one of the project is deleted in every second round, and one is
  * cancelled.
  */
-async function runs(server: TestServer, asked: Asking, n: number, runMs: number[]): Promise<void> {
+async function exerciseRuns(server: TestServer, asked: Asking, n: number, runMs: number[]): Promise<void> {
   const [, ofProject] = await Promise.all([
     time(runMs, () => run(server, asked, "look", {})),
     time(runMs, () => run(server, asked, "write", { project_name: "soaked" })),
@@ -171,7 +171,7 @@ async function runs(server: TestServer, asked: Asking, n: number, runMs: number[
 }
 
 /** A chat with an attachment, and one whose agent remembers. Both end, and in every second round one is deleted. */
-async function chats({ ask, items }: Asking, n: number): Promise<void> {
+async function exerciseChats({ ask, listItems }: Asking, n: number): Promise<void> {
   const form = new FormData();
   form.append(
     "file",
@@ -184,24 +184,24 @@ async function chats({ ask, items }: Asking, n: number): Promise<void> {
   await say(talk, { message: `Read ${n}`, attachment_ids: [attachment["id"]] });
   await say(recall, { message: `fact ${n}` });
   await say(talk, { message: `And again ${n}` });
-  await rest({ ask, items });
+  await rest({ ask, listItems });
   for (const { id } of [talk, recall]) await ask("DELETE", `/v1/chat/sessions/${id}`);
   if (n % 2 === 0) await ask("DELETE", `/v1/history/sessions/${talk["id"]}`);
 }
 
 /** Entries that people write, change, find and delete. Entries of agents are deleted with them. */
-async function memory({ ask, items }: Asking, n: number): Promise<void> {
+async function exerciseMemory({ ask, listItems }: Asking, n: number): Promise<void> {
   const vault = "/v1/memory/vaults/talker/entries";
   const entry = await ask("POST", vault, { title: `Entry ${n}`, content: `What is known of ${n}.` });
   const path = `${vault}/${encodeURIComponent(entry["id"]!)}`;
   await ask("PUT", path, { content: `What is known now of ${n}.` });
   await ask("GET", `/v1/memory/search?query=known+${n}`);
   await ask("DELETE", path);
-  for (const { id } of await items("/v1/memory/vaults/rememberer?limit=200"))
+  for (const { id } of await listItems("/v1/memory/vaults/rememberer?limit=200"))
     await ask("DELETE", `/v1/memory/vaults/rememberer/entries/${encodeURIComponent(id!)}`);
 }
 
-async function tasks({ ask }: Asking, project: string, n: number): Promise<void> {
+async function exerciseTasks({ ask }: Asking, project: string, n: number): Promise<void> {
   const board = `/v1/projects/${project}/tasks`;
   const task = await ask("POST", board, { title: `Task ${n}`, description: "What is to be done.", status: "ready" });
   await ask("POST", `${board}/${task["id"]}/claim`, { agent_id: "doer" });
@@ -209,16 +209,16 @@ async function tasks({ ask }: Asking, project: string, n: number): Promise<void>
   await ask("DELETE", `${board}/${task["id"]}`);
 }
 
-async function documents({ ask, items }: Asking, n: number): Promise<void> {
+async function exerciseDocuments({ ask, listItems }: Asking, n: number): Promise<void> {
   const content = [1, 2, 3].map((part) => `## Section ${part}\n\nThe word${n} of part ${part}.`).join("\n\n");
   const { document_id, id } = await ask("POST", "/v1/ingest/document", { title: `Document ${n}`, content });
-  while ((await items("/v1/jobs?limit=200")).some((job) => job["kind"]?.includes("document") && isOpen(job)))
+  while ((await listItems("/v1/jobs?limit=200")).some((job) => job["kind"]?.includes("document") && isOpen(job)))
     await Bun.sleep(50);
   await ask("GET", `/v1/documents/search?query=word${n}`);
   await ask("DELETE", `/v1/documents/${document_id ?? id}`);
 }
 
-async function agents({ ask }: Asking, routine: string, n: number): Promise<void> {
+async function exerciseAgents({ ask }: Asking, routine: string, n: number): Promise<void> {
   await ask("POST", `/v1/pulse-routines/doer/${routine}/trigger`).catch((error: unknown) => {
     // The hourly tick may be running.
     if (!String(error).includes("still_running")) throw error;
@@ -246,14 +246,14 @@ async function reads(server: TestServer, { ask }: Asking, listMs: number[]): Pro
 async function backup(server: TestServer, asked: Asking): Promise<void> {
   await asked.ask("POST", "/v1/admin/backups");
   await rest(asked);
-  const { id } = (await asked.items("/v1/admin/backups?limit=200")).find((one) => !one["scheduled"]) ?? {};
+  const { id } = (await asked.listItems("/v1/admin/backups?limit=200")).find((one) => !one["scheduled"]) ?? {};
   if (!id) throw new Error("no backup was made");
   await (await fetch(`${server.url}/v1/admin/backups/${id}/content`)).arrayBuffer();
   await asked.ask("DELETE", `/v1/admin/backups/${id}`);
 }
 
 export async function openSoak(server: TestServer, repository: string): Promise<Soak> {
-  const asked = asking(server);
+  const asked = createAsker(server);
   const { project, routine } = await setUp(asked, repository);
   return {
     rest: () => rest(asked),
@@ -267,12 +267,12 @@ export async function openSoak(server: TestServer, repository: string): Promise<
     async round(n) {
       const timing: Timing = { listMs: [], runMs: [] };
       await Promise.all([
-        runs(server, asked, n, timing.runMs),
-        chats(asked, n),
-        memory(asked, n),
-        tasks(asked, project, n),
-        documents(asked, n),
-        agents(asked, routine, n),
+        exerciseRuns(server, asked, n, timing.runMs),
+        exerciseChats(asked, n),
+        exerciseMemory(asked, n),
+        exerciseTasks(asked, project, n),
+        exerciseDocuments(asked, n),
+        exerciseAgents(asked, routine, n),
         reads(server, asked, timing.listMs),
       ]);
       await rest(asked);

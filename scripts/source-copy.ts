@@ -5,7 +5,7 @@ import { basename, extname, join, relative } from "node:path";
 const AUTHOR = ["-c", "user.name=b", "-c", "user.email=b@b"];
 
 /** Runs git in a folder. @throws Error when it fails. */
-export function git(cwd: string, ...args: string[]): void {
+export function runGit(cwd: string, ...args: string[]): void {
   const { exitCode, stderr } = Bun.spawnSync(["git", ...AUTHOR, ...args], { cwd });
   if (exitCode !== 0) throw new Error(`git ${args.join(" ")}: ${stderr}`);
 }
@@ -17,9 +17,9 @@ export function copyOf(path: string, folder: string): string {
     recursive: true,
     filter: (from) => !/\/(\.git|node_modules)(\/|$)/.test(from.slice(path.length)),
   });
-  git(copy, "init", "-q");
-  git(copy, "add", "-A");
-  git(copy, "commit", "-qm", "all");
+  runGit(copy, "init", "-q");
+  runGit(copy, "add", "-A");
+  runGit(copy, "commit", "-qm", "all");
   return copy;
 }
 
@@ -112,10 +112,10 @@ export function leaveWorkUnderWay(copy: string): void {
   for (const [i, file] of edited.entries()) file.addFunction(`edited_${i}`);
   for (const [i, file] of staged.entries()) {
     file.addFunction(`staged_${i}`);
-    git(copy, "add", relative(copy, file.path));
+    runGit(copy, "add", relative(copy, file.path));
   }
   for (const [i, file] of files.slice(6, 8).entries())
     writeFileSync(file.path.replace(/(\.\w+)$/, `_new_${i}$1`), readFileSync(file.path));
   if (!renamed) return;
-  git(copy, "mv", relative(copy, renamed.path), relative(copy, renamed.path.replace(/(\.\w+)$/, "_renamed$1")));
+  runGit(copy, "mv", relative(copy, renamed.path), relative(copy, renamed.path.replace(/(\.\w+)$/, "_renamed$1")));
 }

@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 /** How many lines are shown of a copy in which a test failed. */
 const SHOWN_LINES = 60;
 
-const lines = (path: string): string[][] =>
+const readRows = (path: string): string[][] =>
   readFileSync(path, "utf8")
     .split("\n")
     .filter((line) => line.trim() !== "" && !line.startsWith("#"))
@@ -41,13 +41,13 @@ function problemOf([date = "", promise = "", cause = ""]: string[]): string | un
 
 const [failedPath = "", unsteadyPath = ""] = process.argv.slice(2);
 const known = new Map<string, string>();
-for (const line of lines(unsteadyPath)) {
+for (const line of readRows(unsteadyPath)) {
   const problem = problemOf(line);
   if (problem) console.log(`unsteady.txt: the line "${line.join(" ").slice(0, 120)}" ${problem}`);
   else known.set(ofAnySeed(line[1] ?? ""), `since ${line[0]}: ${line[2]}`);
 }
 
-const failed = Map.groupBy(lines(failedPath), ([file]) => file ?? "");
+const failed = Map.groupBy(readRows(failedPath), ([file]) => file ?? "");
 let excused = 0;
 for (const [file, tests] of failed) {
   console.log(`\nAgain, ${COPIES} copies at once: ${file}`);

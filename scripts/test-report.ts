@@ -129,7 +129,7 @@ for (const [path, file] of skipped) {
 }
 
 /** The slowest files of this run. The timings file also contains those of other runs. */
-function slowest(): [string, number][] {
+function listSlowest(): [string, number][] {
   if (!existsSync(timings)) return [];
   const { files: taken } = JSON.parse(readFileSync(timings, "utf8")) as { files: Record<string, number> };
   const ours = Object.entries(taken).filter(([file]) => files.has(file));
@@ -137,5 +137,5 @@ function slowest(): [string, number][] {
 }
 if (files.size > SLOWEST) {
   console.log("\nSlowest:");
-  for (const [file, ms] of slowest()) console.log(`${(ms / 1_000).toFixed(1).padStart(7)} s  ${file}`);
+  for (const [file, ms] of listSlowest()) console.log(`${(ms / 1_000).toFixed(1).padStart(7)} s  ${file}`);
 }

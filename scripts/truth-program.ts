@@ -82,16 +82,16 @@ function createIsIncluded(root: string): (file: string) => boolean {
 /** A file system in which the workspace packages appear in the root's node_modules. */
 function createLinkedSystem(root: string, packages: WorkspacePackages) {
   const link = /\/node_modules\/((?:@[^/]+\/)?[^/@]+)(.*)$/;
-  const through = (path: string): string => {
+  const resolveLink = (path: string): string => {
     const match = link.exec(path);
     const folder = match && path.startsWith(root) ? packages.folders.get(match[1]!) : undefined;
     return folder === undefined ? path : folder + match![2]!;
   };
   return {
-    fileExists: (path: string) => ts.sys.fileExists(through(path)),
-    readFile: (path: string) => ts.sys.readFile(through(path)),
-    directoryExists: (path: string) => path === join(root, "node_modules") || ts.sys.directoryExists(through(path)),
-    realpath: (path: string) => through(path),
+    fileExists: (path: string) => ts.sys.fileExists(resolveLink(path)),
+    readFile: (path: string) => ts.sys.readFile(resolveLink(path)),
+    directoryExists: (path: string) => path === join(root, "node_modules") || ts.sys.directoryExists(resolveLink(path)),
+    realpath: (path: string) => resolveLink(path),
   };
 }
 

@@ -40,7 +40,7 @@ interface TruthLists {
 type Found = ReadonlyMap<string, ReadonlyMap<number, string>>;
 
 /** Replaces a constructor by its class, because both stand for `new`. */
-function normal(graph: CodeGraph, row: number): number {
+function normalize(graph: CodeGraph, row: number): number {
   if (graph.nodes.name.get(row) !== "constructor") return row;
   for (const edge of graph.incoming(row)) if (graph.edge(edge).type === "CONTAINS") return graph.edges.from[edge]!;
   return row;
@@ -75,7 +75,7 @@ function callsOf(graph: CodeGraph, paths: ReadonlySet<string>): Found {
     if (type !== "CALLS" || !paths.has(path)) continue;
     const key = `${path}:${line}`;
     const rows = found.get(key) ?? new Map<number, string>();
-    rows.set(normal(graph, graph.edges.to[edge]!), reason);
+    rows.set(normalize(graph, graph.edges.to[edge]!), reason);
     found.set(key, rows);
   }
   return found;
@@ -84,7 +84,7 @@ function callsOf(graph: CodeGraph, paths: ReadonlySet<string>): Found {
 function recallOf(graph: CodeGraph, verdicts: Verdicts, calls: Found, lists: TruthLists) {
   let [expected, found] = [0, 0];
   for (const [key, rows] of verdicts.truth) {
-    for (const row of new Set([...rows].map((row) => normal(graph, row)))) {
+    for (const row of new Set([...rows].map((row) => normalize(graph, row)))) {
       expected++;
       if (calls.get(key)?.has(row)) found++;
       else lists.missed.push(`${key} -> ${graph.id(row)}`);
@@ -98,7 +98,7 @@ function precisionOf(graph: CodeGraph, verdicts: Verdicts, calls: Found, lists: 
   const byReason = new Map<string, [number, number]>();
   for (const [key, rows] of calls) {
     const given = [...(verdicts.truth.get(key) ?? []), ...(verdicts.accepted.get(key) ?? [])];
-    const truth = new Set(given.map((row) => normal(graph, row)));
+    const truth = new Set(given.map((row) => normalize(graph, row)));
     for (const [row, reason] of rows) {
       const edge = `${key} -> ${graph.id(row)} (${reason})`;
       if (!truth.has(row) && verdicts.unknown.has(key)) {

@@ -76,7 +76,7 @@ function createLocator(graph: CodeGraph, root: string) {
   };
 }
 
-const bare = (text: string) => text.replace(/^["'`]|["'`]$/g, "");
+const unquote = (text: string) => text.replace(/^["'`]|["'`]$/g, "");
 
 /** The name that an assignment gives: `x.name = …`; `module.exports = …` is the default export. */
 function assignedName(left: ts.Expression): string[] {
@@ -104,14 +104,14 @@ function findNamed(declaration: ts.Node): Named | undefined {
     ts.isPropertyDeclaration(declaration) ||
     ts.isPropertySignature(declaration)
   ) {
-    return { node: declaration, names: [declaration.name ? bare(declaration.name.getText()) : "default"] };
+    return { node: declaration, names: [declaration.name ? unquote(declaration.name.getText()) : "default"] };
   }
   if (ts.isArrowFunction(declaration) || ts.isFunctionExpression(declaration)) return namedFunction(declaration);
   if (
     ts.isFunctionTypeNode(declaration) &&
     (ts.isPropertySignature(declaration.parent) || ts.isPropertyDeclaration(declaration.parent))
   )
-    return { node: declaration.parent, names: [bare(declaration.parent.name.getText())] };
+    return { node: declaration.parent, names: [unquote(declaration.parent.name.getText())] };
   return undefined;
 }
 
@@ -122,7 +122,7 @@ function namedFunction(declaration: ts.ArrowFunction | ts.FunctionExpression): N
   if (ts.isVariableDeclaration(holder) && ts.isIdentifier(holder.name))
     return { node: holder, names: [holder.name.text] };
   if (ts.isPropertyDeclaration(holder) || ts.isPropertyAssignment(holder))
-    return { node: holder, names: [bare(holder.name.getText())] };
+    return { node: holder, names: [unquote(holder.name.getText())] };
   if (ts.isExportAssignment(holder)) return { node: holder, names: ["default"] };
   if (ts.isBinaryExpression(holder) && holder.operatorToken.kind === ts.SyntaxKind.EqualsToken) {
     const own = declaration.name ? [declaration.name.text] : [];
@@ -140,9 +140,9 @@ function holderOf(declaration: ts.Node): Named | undefined {
     ts.isPropertyAssignment(declaration) ||
     ts.isGetAccessorDeclaration(declaration)
   )
-    return { node: declaration, names: [bare(declaration.name.getText())] };
+    return { node: declaration, names: [unquote(declaration.name.getText())] };
   if (ts.isParameter(declaration) && ts.isParameterPropertyDeclaration(declaration, declaration.parent))
-    return { node: declaration, names: [bare(declaration.name.getText())] };
+    return { node: declaration, names: [unquote(declaration.name.getText())] };
   return undefined;
 }
 
@@ -171,7 +171,7 @@ export function judge(program: ts.Program, root: string, paths: ReadonlySet<stri
     if (rows) rows.add(row);
     else into.set(key, new Set([row]));
   };
-  const inside = (node: ts.Node) => paths.has(relative(root, node.getSourceFile().fileName));
+  const isInside = (node: ts.Node) => paths.has(relative(root, node.getSourceFile().fileName));
 
   function symbolAt(callee: ts.Expression): ts.Symbol | undefined {
     const name = ts.isPropertyAccessExpression(callee) ? callee.name : callee;
@@ -197,7 +197,7 @@ export function judge(program: ts.Program, root: string, paths: ReadonlySet<stri
   /** The function with which a constant or property is declared, regardless of its declared type. */
   function writtenFunction(callee: ts.Expression): ts.Node | undefined {
     const declaration = symbolAt(callee)?.valueDeclaration;
-    if (!declaration || !inside(declaration)) return undefined;
+    if (!declaration || !isInside(declaration)) return undefined;
     if (!ts.isVariableDeclaration(declaration) && !ts.isPropertyDeclaration(declaration)) return undefined;
     const value = declaration.initializer;
     return value && (ts.isArrowFunction(value) || ts.isFunctionExpression(value)) ? value : undefined;
@@ -212,7 +212,7 @@ export function judge(program: ts.Program, root: string, paths: ReadonlySet<stri
 
   function viaHolder(callee: ts.Expression): number {
     for (const declaration of symbolAt(callee)?.declarations ?? []) {
-      if (!inside(declaration)) continue;
+      if (!isInside(declaration)) continue;
       const holder = holderOf(declaration);
       const row = holder ? locate(holder, true) : -1;
       if (row >= 0) return row;
@@ -238,14 +238,14 @@ export function judge(program: ts.Program, root: string, paths: ReadonlySet<stri
     }
     if (made && declared && made !== declared.parent) {
       const base = findNamed(declared);
-      const row = base && inside(base.node) ? locate(base, false) : -1;
+      const row = base && isInside(base.node) ? locate(base, false) : -1;
       if (row >= 0) put(verdicts.accepted, key, row);
     }
-    const target = declaration && inside(declaration) ? findNamed(declaration) : undefined;
+    const target = declaration && isInside(declaration) ? findNamed(declaration) : undefined;
     let row = target ? locate(target, false) : -1;
     if (row < 0) row = viaHolder(callee);
     if (row < 0) {
-      if (declaration && !inside(declaration)) {
+      if (declaration && !isInside(declaration)) {
         verdicts.outside++;
         return;
       }
@@ -259,7 +259,7 @@ export function judge(program: ts.Program, root: string, paths: ReadonlySet<stri
     }
     put(verdicts.truth, key, row);
     for (const other of unionMembers(callee)) {
-      const member = inside(other) ? findNamed(other) : undefined;
+      const member = isInside(other) ? findNamed(other) : undefined;
       const accepted = member ? locate(member, false) : -1;
       if (accepted >= 0) put(verdicts.accepted, key, accepted);
     }

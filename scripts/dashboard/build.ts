@@ -90,7 +90,7 @@ async function bundle(entrypoints: string[], format: "esm" | "iife") {
   return result;
 }
 
-function style(font: string): string {
+function buildStyle(font: string): string {
   const out = join(OUT, "style.css");
   const { exitCode, stderr } = Bun.spawnSync(
     [
@@ -191,7 +191,7 @@ export async function buildDashboard(): Promise<boolean> {
     if (kind) keep(write(nameOf(artifact), await artifact.text()));
   }
   const font = keep(writeHashed("inter.woff2", readFileSync(FONT)));
-  const css = keep(writeHashed("style.css", style(font)));
+  const css = keep(writeHashed("style.css", buildStyle(font)));
   const svg = readFileSync(join(WEB, "icon.svg"), "utf8");
   const icon = keep(writeHashed("icon.svg", svg));
   const drawing = readIcon(svg);

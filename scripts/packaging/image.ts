@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { digestOf, put, type Release, run, tar } from "./shell.ts";
+import { createTar, digestOf, put, type Release, run } from "./shell.ts";
 
 /** The libraries that the executable links to, and git with what it needs for repositories over https and ssh. */
 const PACKAGES = ["ca-certificates", "git", "libc-bin", "libstdc++6", "libgcc-s1", "openssh-client"];
@@ -37,7 +37,7 @@ export function makeImage(release: Release & { executable: string; architecture:
   chmodSync(join(folder, "skep/usr/bin/skep"), 0o755);
   const layers = ["base", "skep"].map((name) => {
     const layer = join(folder, `${name}.tar`);
-    tar(join(folder, name), readdirSync(join(folder, name)).sort(), layer, epoch);
+    createTar(join(folder, name), readdirSync(join(folder, name)).sort(), layer, epoch);
     return { name: `${name}.tar`, diff: `sha256:${digestOf(layer)}` };
   });
   const created = new Date(epoch * 1_000).toISOString();
@@ -60,7 +60,7 @@ export function makeImage(release: Release & { executable: string; architecture:
   const index = [{ Config: "config.json", RepoTags: [`skep:${version}`], Layers: layers.map(({ name }) => name) }];
   writeFileSync(join(folder, "manifest.json"), JSON.stringify(index));
   const path = join(out, `skep-${version}-image-${architecture}.tar`);
-  tar(folder, ["config.json", "manifest.json", ...layers.map(({ name }) => name)], path, epoch);
+  createTar(folder, ["config.json", "manifest.json", ...layers.map(({ name }) => name)], path, epoch);
   rmSync(folder, { recursive: true });
   return path;
 }

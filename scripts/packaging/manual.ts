@@ -4,7 +4,7 @@ import { createProgram } from "../../src/cli/commands.ts";
 import { describeConfig, readConfig } from "../../src/core/config.ts";
 
 /** Escapes text for roff. */
-const roff = (text: string): string =>
+const escapeRoff = (text: string): string =>
   text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll("'", "\\(aq").replace(/^\./gm, "\\&.");
 
 const isHidden = (command: Command): boolean => (command as unknown as { _hidden: boolean })._hidden;
@@ -17,7 +17,7 @@ function* leaves(command: Command, path: string): Generator<[string, Command]> {
 }
 
 function optionLines(option: Option): string[] {
-  return [".TP", `.B ${roff(option.flags)}`, roff(option.description)];
+  return [".TP", `.B ${escapeRoff(option.flags)}`, escapeRoff(option.description)];
 }
 
 /** @param released date of the release, `YYYY-MM-DD`. */
@@ -41,12 +41,12 @@ export function manualPage(version: string, released: string): string {
   ];
   for (const [path, command] of leaves(program, "skep")) {
     const usage = command.usage().replace("[options] ", "").replace("[options]", "");
-    lines.push(`.SS ${roff(`${path} ${usage}`.trim())}`, roff(command.description()));
+    lines.push(`.SS ${escapeRoff(`${path} ${usage}`.trim())}`, escapeRoff(command.description()));
     for (const option of command.options) if (!option.hidden) lines.push(...optionLines(option));
   }
   lines.push(".SH ENVIRONMENT", "Settings of the server; each is a flag of", ".B skep serve", "too.");
   for (const { option, about } of describeConfig(readConfig({}, {})))
-    lines.push(".TP", `.B ${roff(option)}`, roff(about));
+    lines.push(".TP", `.B ${escapeRoff(option)}`, escapeRoff(about));
   lines.push(
     ".SH FILES",
     ".TP",

@@ -42,7 +42,7 @@ export function put(root: string, path: string, content: string | Buffer, mode =
 }
 
 /** Archives `names` of `folder`, sorted, with the same time and owner for all. */
-export function tar(folder: string, names: string[], path: string, epoch: number): void {
+export function createTar(folder: string, names: string[], path: string, epoch: number): void {
   const same = ["--sort=name", `--mtime=@${epoch}`, "--owner=0", "--group=0", "--numeric-owner", "--format=gnu"];
   run(["tar", ...same, "-C", folder, "-cf", path, ...names], { epoch });
 }

@@ -5,7 +5,7 @@
  * `docker_conflict` (409, also "not running"), `docker_error` (502, anything else the engine refuses).
  */
 import type Docker from "dockerode";
-import { lazy } from "../core/lazy.ts";
+import { memoize } from "../core/lazy.ts";
 import { createAttendance, PATIENCE, type Patience } from "./docker/attendance.ts";
 import { createContainerApi } from "./docker/containers.ts";
 import { type DockerEndpoint, modemOptions } from "./docker/endpoint.ts";
@@ -41,7 +41,7 @@ const INFO_TIMEOUT_MS = 10_000;
 export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PATIENCE) {
   const { address, ssh } = endpoint;
   const way = ssh && createSshWay(ssh, address);
-  const docker = lazy(() => {
+  const docker = memoize(() => {
     const Client: typeof Docker = require("dockerode");
     const client = new Client(modemOptions(endpoint));
     if (way) goBy(way, client.modem);
@@ -50,7 +50,7 @@ export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PAT
   const ping = (timeoutMs = patience.pingMs) =>
     callEngine(address, async () => {
       const socketPath = way ? await way.open() : endpoint.socketPath;
-      await (socketPath ? pingSocket(socketPath, timeoutMs) : within(timeoutMs, docker().ping()));
+      await (socketPath ? pingSocket(socketPath, timeoutMs) : limitTime(timeoutMs, docker().ping()));
     });
   const attend = createAttendance(ping, patience.everyMs);
   const engine: Engine = { docker, address, call: (action) => callEngine(address, () => attend(action)) };
@@ -66,7 +66,7 @@ export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PAT
       await ping();
       return await callEngine(address, async () => {
         const answers = Promise.all([docker().version(), docker().info()]);
-        return engineInfo(...(await within(INFO_TIMEOUT_MS, answers)));
+        return engineInfo(...(await limitTime(INFO_TIMEOUT_MS, answers)));
       });
     },
     images: createImageApi(engine),
@@ -84,14 +84,14 @@ export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PAT
 export function connectFound(find: () => DockerEndpoint): DockerClient {
   let client = connectDocker(find());
   let hasAnswered = false;
-  const now = (): DockerClient => {
+  const getClient = (): DockerClient => {
     if (hasAnswered) return client;
     const endpoint = find();
     if (endpoint.address !== client.address) client = connectDocker(endpoint);
     return client;
   };
   const settle = async <T>(call: (asked: DockerClient) => Promise<T>): Promise<T> => {
-    const asked = now();
+    const asked = getClient();
     const answer = await call(asked);
     if (!hasAnswered) client = asked;
     hasAnswered = true;
@@ -101,19 +101,19 @@ export function connectFound(find: () => DockerEndpoint): DockerClient {
     ping: (timeoutMs) => settle((asked) => asked.ping(timeoutMs)),
     info: () => settle((asked) => asked.info()),
     get address() {
-      return now().address;
+      return getClient().address;
     },
     get images() {
-      return now().images;
+      return getClient().images;
     },
     get containers() {
-      return now().containers;
+      return getClient().containers;
     },
     get networks() {
-      return now().networks;
+      return getClient().networks;
     },
     get volumes() {
-      return now().volumes;
+      return getClient().volumes;
     },
   };
 }
@@ -162,7 +162,7 @@ async function pingSocket(unix: string, timeoutMs: number): Promise<void> {
 }
 
 /** Bounds a whole call in time; the client library's own time-outs cover only parts of a call. */
-async function within<T>(timeoutMs: number, call: Promise<T>): Promise<T> {
+async function limitTime<T>(timeoutMs: number, call: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);

@@ -109,41 +109,43 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
     async commitOf(repository: string, ref: string): Promise<string | null> {
       assertRef(ref);
       const args = ["rev-parse", "--verify", "--quiet", `${ref}^{commit}`];
-      return (await git(args, { ...bare(repository), accept: [1, 128] })).stdout.trim() || null;
+      return (await git(args, { ...toBareOptions(repository), accept: [1, 128] })).stdout.trim() || null;
     },
     /** The best common ancestor of two commits; null when there is none. */
     async mergeBase(repository: string, one: string, other: string): Promise<string | null> {
       for (const ref of [one, other]) assertRef(ref);
-      return (await git(["merge-base", one, other], { ...bare(repository), accept: [1] })).stdout.trim() || null;
+      return (
+        (await git(["merge-base", one, other], { ...toBareOptions(repository), accept: [1] })).stdout.trim() || null
+      );
     },
     /** Sets a branch to `to`. It must be at `from` now; if that is null, it must not exist yet. */
     async setBranch(repository: string, branch: string, to: string, from: string | null): Promise<void> {
       assertBranch(branch);
       assertRef(to);
-      await git(["update-ref", `refs/heads/${branch}`, to, from ?? "0".repeat(to.length)], bare(repository));
+      await git(["update-ref", `refs/heads/${branch}`, to, from ?? "0".repeat(to.length)], toBareOptions(repository));
     },
     /** Makes `branch` the repository's HEAD. */
     async setHead(repository: string, branch: string): Promise<void> {
       assertBranch(branch);
-      await git(["symbolic-ref", "HEAD", `refs/heads/${branch}`], bare(repository));
+      await git(["symbolic-ref", "HEAD", `refs/heads/${branch}`], toBareOptions(repository));
     },
     /** Sets a mark: a reference below `refs/skep/`, where no remote and no branch has references. */
     async setMark(repository: string, mark: string, commit: string): Promise<void> {
       for (const ref of [mark, commit]) assertRef(ref);
-      await git(["update-ref", `refs/skep/${mark}`, commit], bare(repository));
+      await git(["update-ref", `refs/skep/${mark}`, commit], toBareOptions(repository));
     },
     /** Commits of the marks below `refs/skep/<prefix>/`. */
     async marks(repository: string, prefix: string): Promise<string[]> {
       assertRef(prefix);
       const args = ["for-each-ref", "--format=%(objectname)", `refs/skep/${prefix}/`];
-      return (await git(args, bare(repository))).stdout.split("\n").filter(Boolean);
+      return (await git(args, toBareOptions(repository))).stdout.split("\n").filter(Boolean);
     },
     /** Names of the branches that the remote had when it was fetched, at most `most`. */
     fetchedBranches: (repository: string, most: number): Promise<string[]> => fetchedBranches(git, repository, most),
     /** The first bytes of a file in a commit, as text; null when there is no such file. */
     async fileAt(repository: string, commit: string, path: string): Promise<string | null> {
       assertRef(commit);
-      const options = { ...bare(repository), accept: [128], cutAt: NAMED_FILE_BYTES };
+      const options = { ...toBareOptions(repository), accept: [128], cutAt: NAMED_FILE_BYTES };
       const { code, stdout } = await git(["cat-file", "blob", `${commit}:${path}`], options);
       return code === 0 ? stdout : null;
     },
@@ -202,7 +204,7 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
     /** Deletes a branch. @throws Problem 502 when the branch is not at `from`. */
     async removeBranch(repository: string, branch: string, from: string): Promise<void> {
       for (const ref of [branch, from]) assertRef(ref);
-      await git(["update-ref", "-d", `refs/heads/${branch}`, from], bare(repository));
+      await git(["update-ref", "-d", `refs/heads/${branch}`, from], toBareOptions(repository));
     },
     /** Deletes every reference that equals one of these or is below it, e.g. `refs/heads/run/ID`. */
     removeRefs: withGit(removeRefs),
@@ -223,7 +225,7 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
   };
 }
 
-const bare = (repository: string) => ({ cwd: repository, gitDir: repository });
+const toBareOptions = (repository: string) => ({ cwd: repository, gitDir: repository });
 
 async function branchesBelow(
   git: GitCommand,
@@ -233,18 +235,19 @@ async function branchesBelow(
 ): Promise<Branch[]> {
   assertRef(prefix);
   const args = ["for-each-ref", ...filter, "--format=%(objectname) %(refname:lstrip=2)", `refs/heads/${prefix}/`];
-  const rows = (await git(args, bare(repository))).stdout.split("\n").filter(Boolean);
+  const rows = (await git(args, toBareOptions(repository))).stdout.split("\n").filter(Boolean);
   return rows.map((row) => ({ commit: row.slice(0, row.indexOf(" ")), branch: row.slice(row.indexOf(" ") + 1) }));
 }
 
 async function fetchedBranches(git: GitCommand, repository: string, most: number): Promise<string[]> {
   const args = ["for-each-ref", `--count=${most + 1}`, "--format=%(refname:lstrip=3)", "refs/remotes/origin/"];
-  const names = (await git(args, bare(repository))).stdout.split("\n");
+  const names = (await git(args, toBareOptions(repository))).stdout.split("\n");
   return names.filter((name) => name !== "" && name !== "HEAD").slice(0, most);
 }
 
 async function headOf(git: GitCommand, repository: string): Promise<Head> {
-  const ask = async (args: string[]) => (await git(args, { ...bare(repository), accept: [1, 128] })).stdout.trim();
+  const ask = async (args: string[]) =>
+    (await git(args, { ...toBareOptions(repository), accept: [1, 128] })).stdout.trim();
   const [commit = "", ref = ""] = (await ask(["rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD"])).split(
     "\n",
   );
@@ -256,7 +259,7 @@ async function headOf(git: GitCommand, repository: string): Promise<Head> {
 /** Adds an empty commit to the branch of a repository without commits. */
 async function ensureCommit(git: GitCommand, repository: string): Promise<void> {
   if ((await headOf(git, repository)).commit !== null) return;
-  const at = bare(repository);
+  const at = toBareOptions(repository);
   const tree = (await git(["mktree"], { ...at, stdin: "" })).stdout.trim();
   const env = identityOf(OWN);
   const commit = (await git(["commit-tree", tree, "-F", "-"], { ...at, env, stdin: "Start\n" })).stdout.trim();

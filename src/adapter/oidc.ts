@@ -1,5 +1,5 @@
 /** The client side of OpenID Connect. Its library is loaded when somebody first signs on. */
-import { lazy } from "../core/lazy.ts";
+import { memoize } from "../core/lazy.ts";
 
 export interface OidcSettings {
   issuer: string;
@@ -54,7 +54,7 @@ interface SignOn {
 
 /** @param log receives why a sign-on failed; the browser shows only that it did. */
 export function createOidcClient(log: (why: string, detail: Record<string, unknown>) => void): OidcClient {
-  const client = lazy(async () => (await import("./oidc/client.ts")).openOidcClient(log));
+  const client = memoize(async () => (await import("./oidc/client.ts")).openOidcClient(log));
   return {
     authorizationUrl: async (...given) => (await client()).authorizationUrl(...given),
     exchange: async (...given) => (await client()).exchange(...given),

@@ -17,13 +17,14 @@ interface CheckedFile {
 }
 
 const FORMAT = { read: readFrontMatter, update: updateFrontMatter };
-const at = (message: string): SourceProblem => ({ line: 1, column: 1, pointer: "", message });
+const toSourceProblem = (message: string): SourceProblem => ({ line: 1, column: 1, pointer: "", message });
 
 /** Checks files, and the files below folders. A path without a file gives a problem of its own. */
 export function checkFiles(paths: readonly string[]): CheckedFile[] {
   return paths.flatMap((path) => {
     const found = statSync(path, { throwIfNoEntry: false });
-    if (!found) return [{ file: path, kind: "unknown" as const, problems: [at("There is no such file.")] }];
+    if (!found)
+      return [{ file: path, kind: "unknown" as const, problems: [toSourceProblem("There is no such file.")] }];
     return found.isDirectory() ? filesBelow(path).map(checkFile) : [checkFile(path)];
   });
 }
@@ -48,9 +49,9 @@ function kindOf(path: string): CheckedFile["kind"] {
 function checkFile(file: string): CheckedFile {
   const kind = kindOf(file);
   if (statSync(file).size > TEXT_FILE_BYTES)
-    return { file, kind, problems: [at(`The file is larger than ${TEXT_FILE_BYTES / 1_024} KiB.`)] };
+    return { file, kind, problems: [toSourceProblem(`The file is larger than ${TEXT_FILE_BYTES / 1_024} KiB.`)] };
   const text = decodeText(readFileSync(file));
-  return { file, kind, problems: text === undefined ? [at(NOT_TEXT)] : problemsOf(kind, file, text) };
+  return { file, kind, problems: text === undefined ? [toSourceProblem(NOT_TEXT)] : problemsOf(kind, file, text) };
 }
 
 function problemsOf(kind: CheckedFile["kind"], file: string, text: string): SourceProblem[] {
@@ -63,13 +64,15 @@ function problemsOf(kind: CheckedFile["kind"], file: string, text: string): Sour
     case "agent": {
       const misnamed = isSlug(home)
         ? []
-        : [at(`The folder "${home}" is not an id: small letters, digits and hyphens.`)];
+        : [toSourceProblem(`The folder "${home}" is not an id: small letters, digits and hyphens.`)];
       return [...misnamed, ...parseAgentFile(home, text).problems];
     }
     case "skill":
       return skillProblems(text, basename(path) === "SKILL.md" ? home : stem, FORMAT);
     default:
-      return [at("This is not a pipeline (.yml), an agent (AGENT.md) or a skill (SKILL.md, or .md in skills/).")];
+      return [
+        toSourceProblem("This is not a pipeline (.yml), an agent (AGENT.md) or a skill (SKILL.md, or .md in skills/)."),
+      ];
   }
 }
 

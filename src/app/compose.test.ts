@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import pino from "pino";
 import { actOnEach } from "../core/act-on-each.ts";
-import { ok } from "../feature/doctor/model.ts";
+import { pass } from "../feature/doctor/model.ts";
 import { type Core, defineFeature } from "../feature/feature.ts";
 import { type FeatureList, noFeatures } from "./compose.ts";
 
@@ -83,7 +83,7 @@ describe("composing", () => {
         defineFeature("well", () => ({
           start: createRecorder("start"),
           resume: async () => createRecorder("resume")(),
-          checks: () => [ok("well", "It is.")],
+          checks: () => [pass("well", "It is.")],
         })),
       );
     const house = await create(list, logged);

@@ -187,7 +187,7 @@ interface Sum {
 
 /** What all features contribute together; each part is read when it is requested. */
 function sumOf({ features, definitions, api, failures }: Sum): Contributions {
-  const all = (): Feature[] => {
+  const listFeatures = (): Feature[] => {
     if (features.size < definitions.length)
       throw new Error("What all features bring was asked for before all were created. Ask for it when it is used.");
     return [...features.values()];
@@ -197,37 +197,37 @@ function sumOf({ features, definitions, api, failures }: Sum): Contributions {
   return {
     events,
     get tools() {
-      return all().flatMap(({ tools }) => tools ?? []);
+      return listFeatures().flatMap(({ tools }) => tools ?? []);
     },
     get attachments() {
-      return firstOf(all().flatMap(({ attachments }) => attachments ?? []));
+      return firstOf(listFeatures().flatMap(({ attachments }) => attachments ?? []));
     },
     get jobs() {
-      return all().flatMap(({ jobs }) => jobs ?? []);
+      return listFeatures().flatMap(({ jobs }) => jobs ?? []);
     },
     get duties() {
-      return all().flatMap(({ duties }) => duties ?? []);
+      return listFeatures().flatMap(({ duties }) => duties ?? []);
     },
     get prunes() {
-      return all().flatMap(({ prunes }) => prunes ?? []);
+      return listFeatures().flatMap(({ prunes }) => prunes ?? []);
     },
     startFailures: failures,
     async checks() {
-      all();
+      listFeatures();
       const found = await Promise.all([...features].map(([name, feature]) => findingsOf(name, feature)));
       return [...failures.map(findingOf), ...found.flat()];
     },
-    counts: () => Object.assign({}, ...all().map((feature) => feature.counts?.())),
+    counts: () => Object.assign({}, ...listFeatures().map((feature) => feature.counts?.())),
     handOver(from, to) {
-      for (const feature of all()) feature.handOver?.(from, to);
+      for (const feature of listFeatures()) feature.handOver?.(from, to);
     },
     apiDocument() {
-      all();
+      listFeatures();
       document ??= api.document(events);
       return document;
     },
     call(caller, request) {
-      all();
+      listFeatures();
       return api.call(caller, request);
     },
   };

@@ -1,5 +1,5 @@
 /** Connects the features' routes to HTTP: the gate in front of them, and the socket. */
-import { lazy } from "../core/lazy.ts";
+import { memoize } from "../core/lazy.ts";
 import { createTurnQueue } from "../core/turns.ts";
 import { BUILD } from "../core/version.ts";
 import type { Auth } from "../feature/auth/service.ts";
@@ -17,11 +17,11 @@ import { listen } from "../http/server.ts";
 import type { Api } from "./compose.ts";
 import type { CoreParts } from "./core.ts";
 
-const openApi = lazy((): typeof import("../http/openapi.ts") => require("../http/openapi.ts"));
+const openApi = memoize((): typeof import("../http/openapi.ts") => require("../http/openapi.ts"));
 
 interface HttpApi extends Api {
   /** The routes that `serve` received. */
-  table(): RouteTable;
+  getTable(): RouteTable;
 }
 
 /** The API that features give their routes to. */
@@ -29,18 +29,18 @@ export function apiOf({ config, idempotency, log, masking, site, store }: CorePa
   const assertRole = createProjectGate(store);
   const deps = { store, idempotency, log, masking, assertRole, checkAnswers: config.checkAnswers || !BUILD.compiled };
   let taken: RouteTable | undefined;
-  const table = (): RouteTable => {
+  const getTable = (): RouteTable => {
     if (!taken) throw new Error("The routes were asked for before all features were created.");
     return taken;
   };
   return {
-    table,
+    getTable,
     serve(routes, assertOn) {
       taken = createRouteTable(routes, (operation) => createPerform(operation, deps), assertOn);
     },
-    call: createInnerCall({ table, store }),
+    call: createInnerCall({ getTable, store }),
     document: (events) =>
-      openApi().openApiDocument(table().entries, { version: BUILD.version, prefix: site.prefix, events }),
+      openApi().openApiDocument(getTable().entries, { version: BUILD.version, prefix: site.prefix, events }),
   };
 }
 
@@ -57,7 +57,7 @@ const REST_MS = 150;
 /** Listens. @throws Problem when it cannot. */
 export function openHttp(core: CoreParts, api: HttpApi, { accounts, engine, admin }: HttpNeeds) {
   const { config, clock, folder, log, store, idempotency, metrics, site, streams } = core;
-  const table = api.table();
+  const table = api.getTable();
   const authenticate = createAuthenticate({
     projects: core.access,
     authRequired: config.authRequired,

@@ -28,14 +28,14 @@ export function adminCommand(program: Command): void {
   const admin = program
     .command("admin")
     .description("manage accounts on the server's machine, without a log-in: for the first start and lost access");
-  const command = (name: string, about: string) =>
+  const addCommand = (name: string, about: string) =>
     admin
       .command(name)
       .description(about)
       .option("--data <dir>", "data folder (env: DATA; default: ./data)")
       .option("--json", "print JSON instead of text");
 
-  command("create", "create an administrator; the password is asked for, or read from standard input")
+  addCommand("create", "create an administrator; the password is asked for, or read from standard input")
     .option("--email <address>", "e-mail address of the account (default: asked for)")
     .option("--name <text>", "display name")
     .action(async (flags: Flags) => {
@@ -49,30 +49,30 @@ export function adminCommand(program: Command): void {
             isEmail(normalEmail(given)) || !hasPerson() ? undefined : "An e-mail address has a name, an @ and a host.",
         ));
       const password = await newPassword();
-      const user = await using({ ...flags, makes: true }, (accounts) =>
+      const user = await runWithAccounts({ ...flags, makes: true }, (accounts) =>
         accounts.createAdmin(email, password, flags.name),
       );
       say(flags, user, `${user.email} is an administrator. Log in in the browser, or with: skep login`);
     });
-  command("reset-password", "set an account's password, end its log-ins and locks, and switch the account on")
+  addCommand("reset-password", "set an account's password, end its log-ins and locks, and switch the account on")
     .argument("<email>", "e-mail address of the account")
     .option("--all-keys", "also revoke all API keys of the account")
     .action(async (email: string, flags: Flags & { allKeys?: boolean }) => {
       const password = await newPassword();
       const allKeys = flags.allKeys ?? false;
-      const user = await using(flags, (accounts) => accounts.resetPassword(email, password, { allKeys }));
+      const user = await runWithAccounts(flags, (accounts) => accounts.resetPassword(email, password, { allKeys }));
       const names = user.api_keys.map(({ name, preview }) => `${name} (${preview})`);
       const left = names.length === 0 ? "no API key is left" : `these API keys stay valid: ${names.join(", ")}`;
       const remedy = names.length === 0 ? "" : "\nEnd them with: skep admin reset-password --all-keys, or one by one";
       say(flags, user, `${user.email}: new password; all log-ins have ended; ${left}${remedy}`);
     });
-  command("disable-2fa", "switch off an account's two-factor verification")
+  addCommand("disable-2fa", "switch off an account's two-factor verification")
     .argument("<email>", "e-mail address of the account")
     .action(async (email: string, flags: Flags) => {
-      const user = await using(flags, (accounts) => accounts.disableTwoFactor(email));
+      const user = await runWithAccounts(flags, (accounts) => accounts.disableTwoFactor(email));
       say(flags, user, `${user.email}: two-factor verification is off`);
     });
-  command("token", "create an API key and print it")
+  addCommand("token", "create an API key and print it")
     .option("--email <address>", "e-mail address of the account (default: the first administrator)")
     .option("--days <n>", "days that the key is valid, from 1 to 3650", "30")
     .option("--scope <word...>", `limit the key to these scopes: ${SCOPES.join(", ")}`)
@@ -80,7 +80,7 @@ export function adminCommand(program: Command): void {
       const days = Number(flags.days);
       if (!(days > 0 && days <= 3_650)) throw badUsage("--days takes a number from 1 to 3650.");
       const scopes = flags.scope?.map(scopeOf);
-      const made = await using(flags, (accounts) => accounts.token({ email: flags.email, days, scopes }));
+      const made = await runWithAccounts(flags, (accounts) => accounts.token({ email: flags.email, days, scopes }));
       if (!flags.json) console.error(`For ${made.user.email}, until ${made.expires_at}:`);
       say(flags, made, made.key);
     });
@@ -95,7 +95,7 @@ function scopeOf(word: string): Scope {
   return scope;
 }
 
-async function using<T>(
+async function runWithAccounts<T>(
   flags: Flags,
   work: (accounts: Awaited<ReturnType<typeof open>>) => T | Promise<T>,
 ): Promise<T> {

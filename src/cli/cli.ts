@@ -5,7 +5,7 @@ import { didYouMean } from "../core/near.ts";
 import { watchOutput } from "./broken-output.ts";
 import { failureText } from "./failure.ts";
 import { INTERRUPTED, INTERRUPTED_CODE } from "./interrupt.ts";
-import { overview } from "./overview.ts";
+import { buildOverview } from "./overview.ts";
 import { bareProgram } from "./program.ts";
 import { serveCommand } from "./serve.ts";
 
@@ -40,7 +40,7 @@ export async function runCli(args: string[]): Promise<number> {
     return 2;
   }
   try {
-    if (first === undefined) console.log((await overview()).join("\n"));
+    if (first === undefined) console.log((await buildOverview()).join("\n"));
     else await program.parseAsync(args, { from: "user" });
     return code;
   } catch (error) {

@@ -29,8 +29,9 @@ const ABOUT_CHARACTERS = 60;
 export async function complete(program: Command, words: readonly string[]): Promise<Candidates> {
   const typed = words.at(-1) ?? "";
   const { at, positional, open, flags } = walk(program, words.slice(0, -1));
-  if (open) return matching(await valuesOf(open.argChoices, nameIn(open.flags), open.long === "--data", flags), typed);
-  if (typed.startsWith("-")) return matching(flagsOf(at), typed);
+  if (open)
+    return filterMatching(await valuesOf(open.argChoices, nameIn(open.flags), open.long === "--data", flags), typed);
+  if (typed.startsWith("-")) return filterMatching(flagsOf(at), typed);
   const commands =
     positional === 0
       ? at
@@ -40,10 +41,10 @@ export async function complete(program: Command, words: readonly string[]): Prom
       : [];
   const slot = slotOf(at, positional);
   const values = slot ? await valuesOf(slot.argChoices, slot.name(), false, flags) : [];
-  return typeof values === "string" ? values : matching([...commands, ...values], typed);
+  return typeof values === "string" ? values : filterMatching([...commands, ...values], typed);
 }
 
-const matching = (found: Candidates, typed: string): Candidates =>
+const filterMatching = (found: Candidates, typed: string): Candidates =>
   typeof found === "string" ? found : found.filter(({ word }) => word.startsWith(typed));
 
 interface Walked {

@@ -5,7 +5,7 @@ import { type Config, flagOf, OPTIONS, readConfig } from "../core/config.ts";
 import { keysOf } from "../core/typed-keys.ts";
 
 const names = keysOf(OPTIONS);
-const camel = (flag: string) => flag.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const toCamel = (flag: string) => flag.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Adds the options as flags. Secrets have no flag, since other users can read a process's arguments. */
 export function addConfigFlags(command: Command): Command {
@@ -32,7 +32,7 @@ export function addConfigFlags(command: Command): Command {
 export function configFrom(parsed: Record<string, unknown>): Config {
   const flags: Partial<Record<keyof typeof OPTIONS, string>> = {};
   for (const name of names) {
-    const value = parsed[camel(flagOf(OPTIONS[name].env))];
+    const value = parsed[toCamel(flagOf(OPTIONS[name].env))];
     if (typeof value === "string") flags[name] = value;
   }
   return readConfig(process.env, flags);

@@ -43,10 +43,10 @@ export function makeDemoRepository(folder: string): void {
     ["add", "."],
     ["commit", "--quiet", "--no-gpg-sign", "--message=A bell that greets"],
   ])
-    git(folder, args);
+    runGit(folder, args);
 }
 
-function git(folder: string, args: string[]): void {
+function runGit(folder: string, args: string[]): void {
   const { exitCode, stderr } = Bun.spawnSync(["git", ...args], {
     cwd: folder,
     env: {

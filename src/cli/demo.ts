@@ -41,10 +41,10 @@ export function demoCommand(program: Command, exit: (code: number) => void): voi
     .option("--model <provider/model>", "model to use (default: one of your models that answers, else demo/scripted)")
     .option("--keep", "keep the server running afterwards, until Ctrl-C")
     .option("--json", "print one JSON line for each event, and the result last")
-    .action(async (flags: DemoFlags) => exit(await demo(flags)));
+    .action(async (flags: DemoFlags) => exit(await runDemo(flags)));
 }
 
-async function demo(flags: DemoFlags): Promise<number> {
+async function runDemo(flags: DemoFlags): Promise<number> {
   const folder = resolve(flags.folder);
   const say = flags.json ? () => {} : (text: string) => console.log(text);
   const place = makePlace(folder);
@@ -105,7 +105,7 @@ async function attempt(
       ? { model: flags.model, scripted: flags.model === SCRIPTED, why: `${flags.model}, as you said` }
       : await chooseModel(client);
     say(`Model       ${chosen.why}\n`);
-    const { run, interrupted } = await work(client, place, chosen, flags.json ?? false);
+    const { run, interrupted } = await runHello(client, place, chosen, flags.json ?? false);
     if (run.error && ENGINE_FAILED.test(run.error.code) && sandbox.kind === "docker") {
       say(`\n${run.error.message}\nOnce more without containers.\n`);
       return "engine_failed";
@@ -141,7 +141,7 @@ function inTermsOfDemo(error: unknown): never {
   throw new Problem(error.status, error.code, error.detail.replaceAll("--data", "--folder"), error.extras);
 }
 
-async function work(client: Client, place: Place, { model }: ChosenModel, json: boolean) {
+async function runHello(client: Client, place: Place, { model }: ChosenModel, json: boolean) {
   const project_name = place.repository ? await projectOn(client, place.repository) : undefined;
   const body = { pipeline_id: "hello", task_description: TASK, model, project_name };
   const { id } = await client.call("POST", "/v1/runs", body);

@@ -10,7 +10,7 @@ import { loadApp } from "./load-app.ts";
 import { createClient } from "./server/client.ts";
 import { tokenFor } from "./server/credentials.ts";
 import { locate, type Place } from "./server/locate.ts";
-import { paint, plain, type Style } from "./terminal/style.ts";
+import { paint, type Style, stripControls } from "./terminal/style.ts";
 
 interface Finding {
   check: string;
@@ -41,7 +41,7 @@ export function doctorCommand(program: Command, exit: (code: number) => void): v
     .option("--json", "print JSON instead of text")
     .action(async (flags: DoctorFlags) => {
       const { findings, limits } = await examine(flags);
-      const verdict = worst(findings);
+      const verdict = findWorst(findings);
       exit(verdict === "fail" ? 1 : 0);
       if (flags.json) return console.log(JSON.stringify({ verdict, findings, limits }));
       for (const finding of findings) console.log(linesOf(finding).join("\n"));
@@ -51,12 +51,12 @@ export function doctorCommand(program: Command, exit: (code: number) => void): v
     });
 }
 
-const worst = (findings: readonly Finding[]): Finding["verdict"] =>
+const findWorst = (findings: readonly Finding[]): Finding["verdict"] =>
   (["fail", "warn"] as const).find((verdict) => findings.some((one) => one.verdict === verdict)) ?? "ok";
 
 function linesOf({ check, verdict, detail, remedy }: Finding): string[] {
-  const head = `${paint(STYLES[verdict], MARKS[verdict])} ${check.padEnd(16)} ${plain(detail)}`;
-  return remedy ? [head, `${" ".repeat(23)}→ ${plain(remedy)}`] : [head];
+  const head = `${paint(STYLES[verdict], MARKS[verdict])} ${check.padEnd(16)} ${stripControls(detail)}`;
+  return remedy ? [head, `${" ".repeat(23)}→ ${stripControls(remedy)}`] : [head];
 }
 
 async function examine(flags: DoctorFlags): Promise<{ findings: Finding[]; limits: Limit[] }> {

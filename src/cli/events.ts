@@ -5,7 +5,7 @@ import { INTERRUPTED, stopAtInterrupt } from "./interrupt.ts";
 import { findOne, queryOf } from "./resource/find.ts";
 import { runs } from "./resource/runs.ts";
 import { connect, type ServerFlags, withServer } from "./server/locate.ts";
-import { columns, fit, oneLine, paint } from "./terminal/style.ts";
+import { countColumns, fit, oneLine, paint } from "./terminal/style.ts";
 
 interface EventFlags extends ServerFlags {
   run?: string;
@@ -42,6 +42,6 @@ function lineOf({ at, kind, run_id, step_id, agent_id, data }: SkepEvent): strin
   const time = at ? new Date(at).toTimeString().slice(0, 8) : "        ";
   return fit(
     `${paint("dim", time)} ${paint("cyan", kind)} ${who} ${paint("dim", oneLine(JSON.stringify(data)))}`,
-    columns(),
+    countColumns(),
   );
 }

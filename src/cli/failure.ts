@@ -1,6 +1,6 @@
 /** What a failed command prints: one line with the remedy for an expected failure, a stack trace for a bug. */
 import { codeOf, isDiskFull, isProblem } from "../core/errors.ts";
-import { plain } from "./terminal/style.ts";
+import { stripControls } from "./terminal/style.ts";
 
 const FULL = "The disk of the data folder is full. Free some space and start again; nothing that was answered is lost.";
 const REMEDIES: readonly [codes: RegExp, text: string][] = [
@@ -48,7 +48,7 @@ function fileFailure(error: unknown): string | undefined {
 }
 
 /** The text for standard error, without its line break. It may hold words of others: a name, a server's answer. */
-export const failureText = (error: unknown): string => plain(textOf(error));
+export const failureText = (error: unknown): string => stripControls(textOf(error));
 
 function textOf(error: unknown): string {
   if (isProblem(error)) return `skep: ${error.detail}`;

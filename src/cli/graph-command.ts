@@ -61,7 +61,7 @@ export function print(text: string): Promise<void> {
 }
 
 /** Wraps a command's work: an expected failure prints one line. */
-export function acting<Args extends unknown[]>(
+export function wrapAction<Args extends unknown[]>(
   work: (...args: Args) => Promise<void>,
 ): (...args: Args) => Promise<void> {
   return async (...args) => {
@@ -76,7 +76,7 @@ export function acting<Args extends unknown[]>(
   };
 }
 
-export function whole(min: number, max: number): (text: string) => number {
+export function createWholeParser(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (!Number.isInteger(value) || value < min || value > max)

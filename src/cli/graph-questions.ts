@@ -2,7 +2,15 @@
 import type { Command } from "commander";
 import type { AskOptions } from "../graph/query/ask/ask.ts";
 import { askText } from "../graph/serve/tools.ts";
-import { acting, type Common, open, printFound, TERMINAL_BYTES, whole, withCommon } from "./graph-command.ts";
+import {
+  type Common,
+  createWholeParser,
+  open,
+  printFound,
+  TERMINAL_BYTES,
+  withCommon,
+  wrapAction,
+} from "./graph-command.ts";
 
 type Flags = Common & { limit: number; below?: string };
 
@@ -15,35 +23,35 @@ export function wholeQuestions(graph: Command): void {
     withCommon(graph.command(name).description(description)).option(
       "--limit <n>",
       "highest number of entries in a list, from 1 to 200",
-      whole(1, 200),
+      createWholeParser(1, 200),
       DEFAULT_LIMIT,
     );
-  const command = (name: string, description: string) =>
+  const addCommand = (name: string, description: string) =>
     addWithLimit(name, description).argument("<path>", "repository or folder");
-  const below = (name: string, description: string) =>
+  const addBelowCommand = (name: string, description: string) =>
     addWithLimit(name, description)
       .argument("[path]", "repository or folder", ".")
       .option("--below <folder>", "look only in this folder of the repository");
 
-  asks(
+  bindQuestion(
     "path",
-    command("path", "show how one symbol reaches another, call by call")
+    addCommand("path", "show how one symbol reaches another, call by call")
       .argument("<from>", SYMBOL)
       .argument("<to>", SYMBOL),
   );
-  asks("tests", command("tests", "list the tests that cover a symbol").argument("<symbol>", SYMBOL));
-  asks("dead_code", below("dead-code", "list the functions, methods and classes that nothing uses"));
-  asks("cycles", below("cycles", "list the files that import each other in a circle"));
-  asks(
+  bindQuestion("tests", addCommand("tests", "list the tests that cover a symbol").argument("<symbol>", SYMBOL));
+  bindQuestion("dead_code", addBelowCommand("dead-code", "list the functions, methods and classes that nothing uses"));
+  bindQuestion("cycles", addBelowCommand("cycles", "list the files that import each other in a circle"));
+  bindQuestion(
     "reads",
-    command("reads", "list the code that reads a configuration key or an environment variable").argument(
+    addCommand("reads", "list the code that reads a configuration key or an environment variable").argument(
       "<name>",
       "name of the key or variable",
     ),
   );
-  asks(
+  bindQuestion(
     "flow",
-    command("flow", "show the chain of calls that a question is about").argument(
+    addCommand("flow", "show the chain of calls that a question is about").argument(
       "<words...>",
       "question in words, e.g. how does a request reach the database",
     ),
@@ -51,7 +59,7 @@ export function wholeQuestions(graph: Command): void {
 }
 
 /** Makes a command ask that question about the symbols that its arguments name. */
-function asks(question: AskOptions["question"], command: Command): void {
+function bindQuestion(question: AskOptions["question"], command: Command): void {
   const ask = async () => {
     const [path = ".", ...words] = command.args;
     const { below, limit, ...flags } = command.opts<Flags>();
@@ -59,5 +67,5 @@ function asks(question: AskOptions["question"], command: Command): void {
     const found = open(path, flags).ask({ question, subject, to, path: below, limit });
     await printFound(found, flags, { json: ({ answer }) => answer, text: askText(found, TERMINAL_BYTES) });
   };
-  command.action(acting(ask));
+  command.action(wrapAction(ask));
 }

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { badUsage, Problem } from "../core/errors.ts";
 import { putScip, removeExactReferences } from "../graph/scip/exact-references.ts";
-import { acting, type Common, clientOf, placeOf, print, withCommon } from "./graph-command.ts";
+import { type Common, clientOf, placeOf, print, withCommon, wrapAction } from "./graph-command.ts";
 
 /** How many stale documents are named. */
 const MAX_NAMED = 5;
@@ -18,24 +18,26 @@ export function scipCommand(graph: Command): void {
     .argument("[path]", "repository or folder that the index was made from (default: the current folder)")
     .option("--forget", "remove all SCIP indexes of the folder instead")
     .action(
-      acting(async (first: string | undefined, second: string | undefined, options: Common & { forget?: boolean }) => {
-        const [file, path = "."] = options.forget ? [undefined, first] : [first, second];
-        if (file === undefined && !options.forget) throw badUsage("Name the SCIP index, or give --forget.");
-        const place = placeOf(path, options);
-        if (file === undefined) removeExactReferences(place.store);
-        else await putScip(place.store, existing(file));
-        const client = clientOf(options);
-        const { scip, manifest } = await client.project(place).index({ force: false, prepare: false });
-        await client.close();
-        if (options.json) return print(JSON.stringify({ ...(scip ? { scip } : {}), exact: manifest.exact }));
-        if (!scip) return print("no calls of SCIP indexes any more");
-        await print(`${scip.calls} calls of ${scip.files} files are exact now`);
-        if (scip.stale_count > 0) await print(staleText(scip.stale, scip.stale_count));
-      }),
+      wrapAction(
+        async (first: string | undefined, second: string | undefined, options: Common & { forget?: boolean }) => {
+          const [file, path = "."] = options.forget ? [undefined, first] : [first, second];
+          if (file === undefined && !options.forget) throw badUsage("Name the SCIP index, or give --forget.");
+          const place = placeOf(path, options);
+          if (file === undefined) removeExactReferences(place.store);
+          else await putScip(place.store, requireFile(file));
+          const client = clientOf(options);
+          const { scip, manifest } = await client.project(place).index({ force: false, prepare: false });
+          await client.close();
+          if (options.json) return print(JSON.stringify({ ...(scip ? { scip } : {}), exact: manifest.exact }));
+          if (!scip) return print("no calls of SCIP indexes any more");
+          await print(`${scip.calls} calls of ${scip.files} files are exact now`);
+          if (scip.stale_count > 0) await print(staleText(scip.stale, scip.stale_count));
+        },
+      ),
     );
 }
 
-function existing(file: string): string {
+function requireFile(file: string): string {
   const path = resolve(file);
   if (existsSync(path) && statSync(path).isFile()) return path;
   throw new Problem(404, "bad_usage", `There is no file ${path}.`);

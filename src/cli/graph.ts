@@ -9,17 +9,17 @@ import { createFreshAnswers } from "../graph/serve/fresh-answers.ts";
 import type { GraphStatus } from "../graph/serve/session.ts";
 import { changesText, contextText, impactText, queryText } from "../graph/serve/tools.ts";
 import {
-  acting,
   type Common,
   clientOf,
+  createWholeParser,
   leave,
   open,
   placeOf,
   print,
   printFound,
   TERMINAL_BYTES,
-  whole,
   withCommon,
+  wrapAction,
 } from "./graph-command.ts";
 import { wholeQuestions } from "./graph-questions.ts";
 import { scipCommand } from "./graph-scip.ts";
@@ -54,7 +54,7 @@ function indexCommand(graph: Command): void {
     .argument("[path]", "repository or folder", ".")
     .option("--force", "parse all files again")
     .action(
-      acting(async (path: string, options: Common & { force?: boolean }) => {
+      wrapAction(async (path: string, options: Common & { force?: boolean }) => {
         const show = !options.json && process.stderr.isTTY ? createProgressBars() : undefined;
         const client = clientOf(options);
         const graph = client.project(placeOf(path, options));
@@ -112,7 +112,7 @@ function questionCommands(graph: Command): void {
   withCommon(graph.command("status").description("show what is indexed, and whether the index is up to date"))
     .argument("[path]", "repository or folder", ".")
     .action(
-      acting(async (path: string, options: Common) => {
+      wrapAction(async (path: string, options: Common) => {
         const status = await open(path, options).status();
         const counts = `${status.files} files, ${status.nodes} nodes, ${status.relationships} relationships`;
         await print(
@@ -128,10 +128,10 @@ function questionCommands(graph: Command): void {
   withCommon(graph.command("query").description("search the graph for symbols and flows"))
     .argument("<path>", "repository or folder")
     .argument("<words...>", "words to search for")
-    .option("--limit <n>", "highest number of results, from 1 to 100", whole(1, 100), 10)
+    .option("--limit <n>", "highest number of results, from 1 to 100", createWholeParser(1, 100), 10)
     .option("--code", "also print the first lines of each result")
     .action(
-      acting(async (path: string, words: string[], options: Common & { limit: number; code?: boolean }) => {
+      wrapAction(async (path: string, words: string[], options: Common & { limit: number; code?: boolean }) => {
         const answer = open(path, options).query({
           query: words.join(" "),
           limit: options.limit,
@@ -145,7 +145,7 @@ function questionCommands(graph: Command): void {
     .argument("<symbol>", "name, qualified name or id of the symbol")
     .option("--file <path>", "file of the symbol, when several symbols have the name")
     .action(
-      acting(async (path: string, symbol: string, options: Common & { file?: string }) => {
+      wrapAction(async (path: string, symbol: string, options: Common & { file?: string }) => {
         const answer = open(path, options).context(symbol, options.file);
         const text = contextText(answer, TERMINAL_BYTES);
         await printFound(answer, options, { json: ({ context }) => context, text });
@@ -156,7 +156,7 @@ function questionCommands(graph: Command): void {
     .argument("[path]", "repository", ".")
     .option("--base <commit>", "compare with this commit instead of HEAD")
     .action(
-      acting(async (path: string, options: Common & { base?: string }) => {
+      wrapAction(async (path: string, options: Common & { base?: string }) => {
         const changes = await open(path, options).changes(options.base);
         await print(options.json ? JSON.stringify(changes) : changesText(changes, TERMINAL_BYTES));
       }),
@@ -176,11 +176,11 @@ function impactCommand(graph: Command): void {
         .choices(["upstream", "downstream"])
         .default("upstream"),
     )
-    .option("--depth <n>", "how many steps to follow, from 1 to 10", whole(1, 10), 3)
+    .option("--depth <n>", "how many steps to follow, from 1 to 10", createWholeParser(1, 10), 3)
     .option("--min-confidence <n>", "lowest confidence of an edge to follow, from 0 to 1", Number, 0)
     .option("--file <path>", "file of the symbol, when several symbols have the name")
     .action(
-      acting(
+      wrapAction(
         async (
           path: string,
           symbol: string,
@@ -209,10 +209,10 @@ function cypherCommand(graph: Command): void {
   withCommon(graph.command("cypher").description("query the graph in Cypher; queries can only read"))
     .argument("<path>", "repository or folder")
     .argument("<query>", "query in Cypher")
-    .option("--limit <n>", "highest number of rows, from 1 to 1000", whole(1, 1000), 100)
+    .option("--limit <n>", "highest number of rows, from 1 to 1000", createWholeParser(1, 1000), 100)
     .option("--params <json>", "parameters of the query, as a JSON object")
     .action(
-      acting(async (path: string, query: string, options: Common & { limit: number; params?: string }) => {
+      wrapAction(async (path: string, query: string, options: Common & { limit: number; params?: string }) => {
         const params = paramsOf(options.params);
         const answer = await open(path, options).cypher(query, params, options.limit);
         if (options.json) await print(JSON.stringify(answer));
@@ -245,7 +245,7 @@ function exportCommand(graph: Command): void {
     .addOption(new Option("--format <format>", "format of the output").choices(["jsonl", "graphml"]).default("jsonl"))
     .option("--store <dir>", "folder of the graph (default: in the user's cache folder)")
     .action(
-      acting(async (path: string, options: Common & { format: ExportFormat }) => {
+      wrapAction(async (path: string, options: Common & { format: ExportFormat }) => {
         const session = open(path, options);
         if ((await session.status()).state === "not_indexed") await session.index({ force: false });
         let chunk: string[] = [];

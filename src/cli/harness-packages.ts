@@ -94,13 +94,13 @@ const TAIL_CHARACTERS = 600;
 function run([program = "", ...args]: string[], onLine: (line: string) => void): Promise<void> {
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
-  const hear = (text: string) => {
+  const onOutput = (text: string) => {
     said = (said + text).slice(-TAIL_CHARACTERS);
     const line = text.trim().split("\n").at(-1);
     if (line) onLine(line);
   };
-  child.stdout.setEncoding("utf8").on("data", hear);
-  child.stderr.setEncoding("utf8").on("data", hear);
+  child.stdout.setEncoding("utf8").on("data", onOutput);
+  child.stderr.setEncoding("utf8").on("data", onOutput);
   const createProblem = (why: string) => new Problem(422, "harness_failed", `${program} ${why}: ${said.trim()}`);
   return new Promise((resolve, reject) => {
     child.on("error", (error) => reject(createProblem(`cannot be run (${error.message})`)));

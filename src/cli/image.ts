@@ -8,7 +8,7 @@ import { HARNESS_IMAGE, HARNESS_NAMES } from "../core/harness-names.ts";
 import { debianRootfs } from "./debian-rootfs.ts";
 import { harnessesIn, harnessFiles } from "./harness-packages.ts";
 import { loadApp } from "./load-app.ts";
-import { columns, fit, isLive, plain } from "./terminal/style.ts";
+import { countColumns, fit, isLive, stripControls } from "./terminal/style.ts";
 
 interface Flags {
   json?: boolean;
@@ -112,7 +112,8 @@ const inputOf = (name: string, { rootfs }: BuildFlags) => ({ name, ...(rootfs ? 
 async function buildDebian(images: Images, name: string, flags: BuildFlags): Promise<{ name: string; id: string }> {
   const { suite, mirror, harness } = flags;
   const live = isLive() && !flags.json;
-  const onLine = (line: string) => live && process.stdout.write(`\r\x1b[2K${fit(plain(line), columns() - 1)}`);
+  const onLine = (line: string) =>
+    live && process.stdout.write(`\r\x1b[2K${fit(stripControls(line), countColumns() - 1)}`);
   const files = harness === undefined ? undefined : await harnessFiles(harnessesIn(harness), onLine);
   const packages = [...(flags.with?.split(",").filter(Boolean) ?? []), ...(files ? ["nodejs"] : [])];
   try {

@@ -78,7 +78,7 @@ export async function installUpdate(request: UpdateRequest): Promise<string | nu
     renameSync(staged, executable);
   } catch (error) {
     rmSync(staged, { force: true });
-    throw unwritable(executable, error);
+    throw createUnwritableProblem(executable, error);
   }
   say("Replaced; waiting for the new one to answer");
   try {
@@ -106,7 +106,7 @@ export function rollBack(path: string): void {
     renameSync(aside, previous);
   } catch (error) {
     rmSync(aside, { force: true });
-    throw unwritable(executable, error);
+    throw createUnwritableProblem(executable, error);
   }
 }
 
@@ -129,7 +129,7 @@ async function stage(staged: string, file: UpdateFile, from: string): Promise<vo
   } catch (error) {
     if (codeOf(error) === "EEXIST")
       throw new Problem(409, "update_running", `Another update is at work. If none is, remove ${staged}.`);
-    throw unwritable(staged, error);
+    throw createUnwritableProblem(staged, error);
   }
   try {
     const hash = createHash("sha256");
@@ -200,7 +200,7 @@ function cloneFile(from: string, to: string): void {
   }
 }
 
-const unwritable = (path: string, error: unknown) =>
+const createUnwritableProblem = (path: string, error: unknown) =>
   createProblem(
     "update_unwritable",
     `${path} cannot be replaced (${messageOf(error)}). Run this as the owner of the file.`,

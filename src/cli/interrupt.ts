@@ -51,7 +51,7 @@ export function onInterrupt(client: Client, runId: string, ownServer: boolean) {
 }
 
 /** Makes the first Ctrl-C print these words and leave; the work continues on the server. */
-export function leaving(words: string): { stopListening(): void } {
+export function leaveAtInterrupt(words: string): { stopListening(): void } {
   const leave = () => {
     console.error(words);
     process.exit(INTERRUPTED);

@@ -17,7 +17,7 @@ export function joinCommand(program: Command, exit: (code: number) => void): voi
       const link = (given ?? (await readSecret("link of the invitation", {}))).trim();
       const client = await connect(flags);
       const joined = await client.call("POST", "/v1/invitations/accept", { token: tokenOf(link) }).catch((error) => {
-        throw isProblem(error) && error.status === 404 ? elsewhere(error, link, client.url) : error;
+        throw isProblem(error) && error.status === 404 ? toLinkProblem(error, link, client.url) : error;
       });
       const { project_name, role } = joined;
       const text = joined.joined
@@ -34,7 +34,7 @@ const tokenOf = (link: string): string => {
 };
 
 /** If the invitation link belongs to another server, this one does not know it: says where to use the link. */
-function elsewhere(problem: Problem, link: string, url: string): Problem {
+function toLinkProblem(problem: Problem, link: string, url: string): Problem {
   const at = link.lastIndexOf(JOIN);
   const base = at < 0 ? url : link.slice(0, at);
   if (base === url) return problem;

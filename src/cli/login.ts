@@ -21,9 +21,9 @@ interface Flags extends ServerFlags {
 const KEY_DAYS = 90;
 
 export function loginCommands(program: Command): void {
-  const command = (name: string, about: string) => withServer(program.command(name)).description(about);
+  const addCommand = (name: string, about: string) => withServer(program.command(name)).description(about);
 
-  command("login", "log in to a server, and use that server from now on")
+  addCommand("login", "log in to a server, and use that server from now on")
     .option("--email <address>", "e-mail address of the account (default: asked for)")
     .option("--token", "store an API key that you have, read from standard input, instead of creating one")
     .action(async (flags: Flags) => {
@@ -43,15 +43,17 @@ export function loginCommands(program: Command): void {
       keepCredential(server.url, kept);
       say(flags, { url: server.url, ...me }, `Logged in to ${server.url} as ${me.email} (${me.role}).`);
     });
-  command("logout", "log out: delete the stored key of a server, and revoke it there").action(async (flags: Flags) => {
-    const server = await connect(flags);
-    const kept = credentialFor(server.url);
-    if (!kept) return say(flags, { url: server.url, logged_out: false }, `Not logged in to ${server.url}.`);
-    if (kept.key_id) await revokeKey(createClient(server.url, kept.access_token), kept.key_id);
-    forgetCredential(server.url);
-    say(flags, { url: server.url, logged_out: true }, `Logged out of ${server.url}.`);
-  });
-  command("whoami", "show the account that you are logged in with").action(async (flags: Flags) => {
+  addCommand("logout", "log out: delete the stored key of a server, and revoke it there").action(
+    async (flags: Flags) => {
+      const server = await connect(flags);
+      const kept = credentialFor(server.url);
+      if (!kept) return say(flags, { url: server.url, logged_out: false }, `Not logged in to ${server.url}.`);
+      if (kept.key_id) await revokeKey(createClient(server.url, kept.access_token), kept.key_id);
+      forgetCredential(server.url);
+      say(flags, { url: server.url, logged_out: true }, `Logged out of ${server.url}.`);
+    },
+  );
+  addCommand("whoami", "show the account that you are logged in with").action(async (flags: Flags) => {
     const server = await connect(flags);
     const me = await server.call("GET", "/v1/auth/me");
     const held = me.session.scopes ? `, key limited to ${me.session.scopes.join(", ")}` : "";

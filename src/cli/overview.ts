@@ -9,7 +9,7 @@ import { paint } from "./terminal/style.ts";
 const formatCount = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /** @returns the lines to print. */
-export async function overview(): Promise<string[]> {
+export async function buildOverview(): Promise<string[]> {
   const head = `Skep ${BUILD.version}`;
   const more = "Everything: skep help";
   let url: string;
@@ -21,7 +21,7 @@ export async function overview(): Promise<string[]> {
       head,
       error.detail,
       "",
-      ...commands([
+      ...formatCommands([
         ["skep init", "a first run with a model of your own"],
         ["skep demo", "a first run with nothing set up"],
         ["skep serve", "run the server"],
@@ -45,7 +45,7 @@ export async function overview(): Promise<string[]> {
       ? ["It stands by, since its data is a copy of another server's. Stop the original, then: skep activate"]
       : []),
     "",
-    ...commands([
+    ...formatCommands([
       ...firstOf(setup_required, counts !== undefined),
       ['skep run hello "Greet me" --follow', "a run"],
       ["skep runs", "what has run"],
@@ -67,7 +67,7 @@ function firstOf(setupRequired: boolean, isKnown: boolean): [command: string, ab
 }
 
 /** Formats commands and their descriptions, one per line. */
-export function commands(rows: readonly (readonly [command: string, about: string])[]): string[] {
+export function formatCommands(rows: readonly (readonly [command: string, about: string])[]): string[] {
   const width = Math.max(...rows.map(([command]) => command.length));
   return rows.map(([command, about]) => `  ${paint("bold", command.padEnd(width))}  ${about}`);
 }

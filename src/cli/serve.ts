@@ -4,7 +4,7 @@ import type { App } from "../app.ts";
 import { type Config, isLoopback } from "../core/config.ts";
 import { BUILD } from "../core/version.ts";
 import { addConfigFlags, configFrom } from "./config-flags.ts";
-import { commands } from "./overview.ts";
+import { formatCommands } from "./overview.ts";
 import { startServer } from "./server/start.ts";
 import { untilStopped } from "./until-stopped.ts";
 
@@ -48,7 +48,7 @@ function startText(app: App, config: Config): string[] {
     lines.push(
       "",
       "Next, in another terminal:",
-      ...commands([
+      ...formatCommands([
         ["skep init", "set up a model and your repository, and see a first run"],
         ['skep run hello "Greet me" --follow', "a run; demo/scripted plays until a model is set up"],
         ["skep doctor", "what this machine lacks, and how to get it"],

@@ -10,7 +10,7 @@ import { Problem } from "../core/errors.ts";
 import { membersOf } from "../core/is-object.ts";
 import { readJson } from "../core/json-reader.ts";
 
-const unhealthy = (why: string) => new Problem(422, "update_unhealthy", why);
+const createProblem = (why: string) => new Problem(422, "update_unhealthy", why);
 /** How many characters of its output are kept for the error. */
 const TAIL_CHARACTERS = 400;
 const STOP_MS = 10_000;
@@ -52,7 +52,7 @@ function spawn(executable: string, args: string[], folder: string) {
       stderr: "pipe",
     });
   } catch {
-    throw unhealthy("it cannot be run on this machine");
+    throw createProblem("it cannot be run on this machine");
   }
 }
 
@@ -62,8 +62,8 @@ async function assertVersion(executable: string, version: string, folder: string
   deadline.addEventListener("abort", kill, { once: true });
   const [said, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
   deadline.removeEventListener("abort", kill);
-  if (code !== 0) throw unhealthy(`--version ended with ${code ?? "a signal"}`);
-  if (said.trim() !== version) throw unhealthy(`it says it is another version than ${version}`);
+  if (code !== 0) throw createProblem(`--version ended with ${code ?? "a signal"}`);
+  if (said.trim() !== version) throw createProblem(`it says it is another version than ${version}`);
 }
 
 async function assertServes(executable: string, version: string, folder: string, deadline: AbortSignal) {
@@ -80,9 +80,9 @@ async function assertServes(executable: string, version: string, folder: string,
   };
   const reading = Promise.all([follow(child.stdout), follow(child.stderr)]);
   const readTail = () => text.trim().slice(-TAIL_CHARACTERS);
-  void child.exited.then(() => reading).then(() => address.reject(unhealthy(`it ended at once: ${readTail()}`)));
+  void child.exited.then(() => reading).then(() => address.reject(createProblem(`it ended at once: ${readTail()}`)));
   const late = Promise.withResolvers<never>();
-  const onLate = () => late.reject(unhealthy(`it did not answer in time: ${readTail()}`));
+  const onLate = () => late.reject(createProblem(`it did not answer in time: ${readTail()}`));
   deadline.addEventListener("abort", onLate, { once: true });
   if (deadline.aborted) onLate();
   address.promise.catch(() => {});
@@ -102,10 +102,10 @@ async function assertServes(executable: string, version: string, folder: string,
 async function assertAnswers(url: string, version: string, signal: AbortSignal): Promise<void> {
   const ask = async (path: string): Promise<Record<string, unknown>> => {
     const answer = await fetch(`${url}${path}`, { signal });
-    if (!answer.ok) throw unhealthy(`${path} answered ${answer.status}`);
+    if (!answer.ok) throw createProblem(`${path} answered ${answer.status}`);
     return membersOf(readJson(await answer.text()));
   };
   await ask("/readyz");
   const status = await ask("/v1/status");
-  if (status["version"] !== version) throw unhealthy("its server says it is another version");
+  if (status["version"] !== version) throw createProblem("its server says it is another version");
 }

@@ -30,7 +30,7 @@ export function diskCommand(usage: Command, exit: (code: number) => void): void 
 }
 
 function linesOf({ database, kinds, users, projects, largest, engine, ...usage }: Usage): string[] {
-  const table = (head: string, rows: [name: string, bytes: number][]): string[] =>
+  const formatTable = (head: string, rows: [name: string, bytes: number][]): string[] =>
     rows.length === 0
       ? []
       : [
@@ -46,23 +46,23 @@ function linesOf({ database, kinds, users, projects, largest, engine, ...usage }
   return [
     `${bytesText(usage.total_bytes)} in all, measured ${timeText(usage.measured_at)}`,
     `database: ${bytesText(database.bytes)}, of that free: ${bytesText(database.free_bytes)}; write-ahead log: ${bytesText(database.wal_bytes)}`,
-    ...table(
+    ...formatTable(
       "KIND",
       kinds.map(({ kind, count, bytes }) => [`${kind} (${count.toLocaleString("en")})`, bytes]),
     ),
-    ...table(
+    ...formatTable(
       "USER",
       users.map(({ user_id, name, bytes }) => [name ?? user_id ?? "nobody", bytes]),
     ),
-    ...table(
+    ...formatTable(
       "PROJECT",
       projects.map(({ project_id, name, bytes }) => [name ?? `${project_id} (deleted)`, bytes]),
     ),
-    ...table(
+    ...formatTable(
       "LARGEST",
       largest.map(({ id, name, bytes }) => [name === null ? id : `${id} ${name}`, bytes]),
     ),
-    ...table(
+    ...formatTable(
       "IN THE CONTAINER ENGINE",
       (engine ?? []).map(({ kind, project_id, name, count, bytes }) => [
         `${kind} of ${name ?? `${project_id} (deleted)`} (${count.toLocaleString("en")})`,

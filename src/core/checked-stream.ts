@@ -166,7 +166,7 @@ function throughTurns(body: ReadableStream<Uint8Array>, step: Step): ReadableStr
   const turn = takeTurns();
   let rest: Uint8Array = new Uint8Array();
   let isOver = false;
-  const next = async (): Promise<void> => {
+  const passNext = async (): Promise<void> => {
     if (rest.byteLength === 0) {
       const { done, value } = await reader.read();
       if (done) {
@@ -188,7 +188,7 @@ function throughTurns(body: ReadableStream<Uint8Array>, step: Step): ReadableStr
       async pull(controller) {
         for (;;) {
           try {
-            if (!isOver) await next();
+            if (!isOver) await passNext();
           } catch (error) {
             if (!step.onCut || !isCut(error)) {
               void reader.cancel(error).catch(() => {});

@@ -14,7 +14,7 @@ export const DAY_MS = 24 * HOUR_MS;
 export const DAY_SECONDS = DAY_MS / 1_000;
 
 /** RFC 3339, UTC, milliseconds. */
-export const timestamp = (ms: number): string => new Date(ms).toISOString();
+export const toTimestamp = (ms: number): string => new Date(ms).toISOString();
 
 /**
  * Time between two timestamps, ms. Never negative: the machine's clock may have been set back between them, and then how long it took is

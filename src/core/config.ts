@@ -308,7 +308,7 @@ export function readConfig(
     const { env: variable, accepts } = OPTIONS[weakKeys[0]];
     throw new Problem(422, "bad_configuration", `${variable} accepts ${accepts} where others reach the server.`);
   }
-  const environment = (names: RegExp) =>
+  const pickVariables = (names: RegExp) =>
     Object.fromEntries(
       Object.entries(env).filter((pair): pair is [string, string] => names.test(pair[0]) && !!pair[1]?.trim()),
     );
@@ -320,9 +320,9 @@ export function readConfig(
     authRequired,
     localRepositories: config.allowLocalRepositories ?? (!reachable && !authRequired),
     weakKeys: weakKeys.map((name) => OPTIONS[name].env),
-    providerEnv: environment(/^[A-Z0-9_]+_(API_KEY|BASE_URL)$/),
-    hostEnv: environment(HOST_VARIABLE),
-    clusterEnv: environment(CLUSTER_VARIABLE),
+    providerEnv: pickVariables(/^[A-Z0-9_]+_(API_KEY|BASE_URL)$/),
+    hostEnv: pickVariables(HOST_VARIABLE),
+    clusterEnv: pickVariables(CLUSTER_VARIABLE),
   });
 }
 

@@ -1,5 +1,5 @@
 /** Calls `load` at the first use, and only once. For what is expensive to load and not needed at the start. */
-export function lazy<T>(load: () => T): () => T {
+export function memoize<T>(load: () => T): () => T {
   let kept: { of: T } | undefined;
   return () => {
     kept ??= { of: load() };

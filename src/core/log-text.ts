@@ -40,7 +40,7 @@ const clockTime = (time: string): string => new Date(time).toTimeString().slice(
 /** An unexpected error is shown with its stack. */
 function errorText({ message, stack, code }: Record<string, unknown>, level: number): string {
   if (level >= 50 && typeof stack === "string" && code === undefined)
-    return `\n  ${plain(stack).replaceAll("\n", "\n  ")}`;
+    return `\n  ${stripControls(stack).replaceAll("\n", "\n  ")}`;
   return oneLine(String(message ?? ""));
 }
 
@@ -51,5 +51,5 @@ function valueText(value: unknown): string {
 }
 
 /** Names and messages come from outside: control characters in them are removed. */
-const plain = (text: string): string => text.replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/g, "");
-const oneLine = (text: string): string => plain(text.replace(/(?<!\s)\s*\n\s*/g, " "));
+const stripControls = (text: string): string => text.replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/g, "");
+const oneLine = (text: string): string => stripControls(text.replace(/(?<!\s)\s*\n\s*/g, " "));

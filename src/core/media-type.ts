@@ -19,13 +19,13 @@ const TEXT_BYTES = 1024 * 1024;
  */
 export async function mediaTypeOf(head: Uint8Array, tail: Uint8Array): Promise<string> {
   if (startsWith(head, "PK\u0003\u0004")) {
-    const names = `${latin(head.subarray(0, HEAD_BYTES))}${latin(tail.subarray(-HEAD_BYTES))}`;
+    const names = `${decodeLatin(head.subarray(0, HEAD_BYTES))}${decodeLatin(tail.subarray(-HEAD_BYTES))}`;
     return OFFICE.find(([part]) => names.includes(part))?.[1] ?? "application/zip";
   }
   const { fileTypeFromBuffer } = await import("file-type");
   const known = await fileTypeFromBuffer(head.subarray(0, HEAD_BYTES)).catch(() => undefined);
   if (known) return known.mime;
-  if (latin(head.subarray(0, 1_024)).includes("%PDF-")) return "application/pdf";
+  if (decodeLatin(head.subarray(0, 1_024)).includes("%PDF-")) return "application/pdf";
   const text = textOf(head);
   if (text === undefined) return "application/octet-stream";
   return /^\uFEFF?\s{0,1000}(<!doctype\s+html|<html[\s>])/i.test(text.slice(0, 4_096)) ? "text/html" : "text/plain";
@@ -42,5 +42,5 @@ function textOf(head: Uint8Array): string | undefined {
   }
 }
 
-const latin = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1");
-const startsWith = (bytes: Uint8Array, text: string): boolean => latin(bytes.subarray(0, text.length)) === text;
+const decodeLatin = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1");
+const startsWith = (bytes: Uint8Array, text: string): boolean => decodeLatin(bytes.subarray(0, text.length)) === text;

@@ -47,7 +47,7 @@ export type Network = Static<typeof Network>;
 export type NetworkBounds = "none" | "bridge" | { allow: readonly (readonly string[])[] };
 
 /** The narrowest of several networks: none if any is `none`, and only hosts that every list allows. */
-export function narrowest(networks: readonly (Network | undefined)[]): NetworkBounds {
+export function narrow(networks: readonly (Network | undefined)[]): NetworkBounds {
   const given = networks.filter((network) => network !== undefined);
   if (given.length === 0 || given.includes("none")) return "none";
   const lists = given.flatMap((network) => (typeof network === "object" ? [network.allow] : []));

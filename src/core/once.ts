@@ -1,5 +1,5 @@
 /** Runs an action once for all callers, also concurrent ones. After a failure, the next caller tries again. */
-export function once<T>(act: () => Promise<T>) {
+export function memoizeAsync<T>(act: () => Promise<T>) {
   let running: Promise<T> | undefined;
   /** Makes the next call run the action again. */
   const forget = (): void => {

@@ -22,58 +22,58 @@ interface OutsideRow {
   leaves: Leaves;
 }
 
-const row = (reads: Reads, leaves: Leaves): OutsideRow => ({ reads, leaves });
+const toRow = (reads: Reads, leaves: Leaves): OutsideRow => ({ reads, leaves });
 
 /**
  * All tools that an agent's file can name, except those of tool servers. A test compares the names with the existing
  * tools.
  */
 export const OUTSIDE_TOOLS: Readonly<Record<string, OutsideRow>> = {
-  read: row("never", "nothing"),
-  write: row("never", "files"),
-  edit: row("never", "files"),
-  ls: row("never", "nothing"),
-  find: row("never", "nothing"),
-  grep: row("never", "nothing"),
-  bash: row("reaching", "files"),
-  fetch_url: row("always", "nothing"),
-  complete: row("never", "outputs"),
-  fail: row("never", "outputs"),
-  load_skill: row("reported", "nothing"),
-  create_skill: row("never", "skill"),
-  get_run_history: row("reported", "nothing"),
-  remember: row("reported", "memory"),
-  recall: row("reported", "nothing"),
-  rate_memories: row("never", "nothing"),
-  link_memory: row("never", "memory"),
-  share_knowledge: row("never", "memory"),
-  list_documents: row("always", "nothing"),
-  search_documents: row("always", "nothing"),
-  read_document: row("always", "nothing"),
-  list_tasks: row("reported", "nothing"),
-  list_my_tasks: row("reported", "nothing"),
-  claim_task: row("reported", "nothing"),
-  transition_task: row("reported", "task"),
-  create_task: row("never", "task"),
-  get_vision: row("reported", "nothing"),
-  message_agent: row("never", "message"),
-  answer_comment: row("never", "nothing"),
-  spawn_executor: row("never", "work"),
-  swarm_execute: row("never", "work"),
-  update_context: row("never", "project"),
-  finish_phase: row("never", "project"),
-  code_graph_ask: row("never", "nothing"),
-  code_graph_query: row("never", "nothing"),
-  code_graph_context: row("never", "nothing"),
-  code_graph_impact: row("never", "nothing"),
-  code_graph_changes: row("never", "nothing"),
+  read: toRow("never", "nothing"),
+  write: toRow("never", "files"),
+  edit: toRow("never", "files"),
+  ls: toRow("never", "nothing"),
+  find: toRow("never", "nothing"),
+  grep: toRow("never", "nothing"),
+  bash: toRow("reaching", "files"),
+  fetch_url: toRow("always", "nothing"),
+  complete: toRow("never", "outputs"),
+  fail: toRow("never", "outputs"),
+  load_skill: toRow("reported", "nothing"),
+  create_skill: toRow("never", "skill"),
+  get_run_history: toRow("reported", "nothing"),
+  remember: toRow("reported", "memory"),
+  recall: toRow("reported", "nothing"),
+  rate_memories: toRow("never", "nothing"),
+  link_memory: toRow("never", "memory"),
+  share_knowledge: toRow("never", "memory"),
+  list_documents: toRow("always", "nothing"),
+  search_documents: toRow("always", "nothing"),
+  read_document: toRow("always", "nothing"),
+  list_tasks: toRow("reported", "nothing"),
+  list_my_tasks: toRow("reported", "nothing"),
+  claim_task: toRow("reported", "nothing"),
+  transition_task: toRow("reported", "task"),
+  create_task: toRow("never", "task"),
+  get_vision: toRow("reported", "nothing"),
+  message_agent: toRow("never", "message"),
+  answer_comment: toRow("never", "nothing"),
+  spawn_executor: toRow("never", "work"),
+  swarm_execute: toRow("never", "work"),
+  update_context: toRow("never", "project"),
+  finish_phase: toRow("never", "project"),
+  code_graph_ask: toRow("never", "nothing"),
+  code_graph_query: toRow("never", "nothing"),
+  code_graph_context: toRow("never", "nothing"),
+  code_graph_impact: toRow("never", "nothing"),
+  code_graph_changes: toRow("never", "nothing"),
 };
 
 /** The tool that finds tools, which every agent has. It shows names and descriptions that a person has approved. */
 export const TOOL_SEARCH = "tools";
-const OF_TOOL_SEARCH: OutsideRow = row("never", "nothing");
+const OF_TOOL_SEARCH: OutsideRow = toRow("never", "nothing");
 /** Whatever a tool server answers is outside text. */
-const OF_TOOL_SERVERS: OutsideRow = row("always", "nothing");
+const OF_TOOL_SERVERS: OutsideRow = toRow("always", "nothing");
 
 export function outsideRow({ name, group }: { name: string; group: string }): OutsideRow {
   if (group === "mcp") return OF_TOOL_SERVERS;

@@ -43,7 +43,7 @@ const CLOSING: ReadonlyMap<string, string> = new Map([
 function withoutImages(line: string): string {
   const places = new Map<string, number>();
   /** The next position of the character. Positions already found are reused, which keeps the pass linear. */
-  const next = (character: string, from: number): number => {
+  const findNext = (character: string, from: number): number => {
     let at = places.get(character) ?? 0;
     if (at < from) at = line.indexOf(character, from);
     if (at === -1) at = line.length;
@@ -53,10 +53,10 @@ function withoutImages(line: string): string {
   const pieces: string[] = [];
   let kept = 0;
   for (let at = line.indexOf("!["); at !== -1; at = line.indexOf("![", Math.max(at + 1, kept))) {
-    const end = next("]", at + 2);
+    const end = findNext("]", at + 2);
     const closing = CLOSING.get(line.charAt(end + 1));
     if (closing === undefined) continue;
-    const close = next(closing, end + 2);
+    const close = findNext(closing, end + 2);
     if (close === line.length) continue;
     pieces.push(line.slice(kept, at), "[image]");
     kept = close + 1;

@@ -193,5 +193,5 @@ export const POLICIES = {
 export type PolicyName = keyof typeof POLICIES;
 
 /** Whether the asker is the owner. It decides who may change rows that others may also read. */
-export const owns = (asker: Omit<Asker, "projects">, owner: string | null): boolean =>
+export const isOwner = (asker: Omit<Asker, "projects">, owner: string | null): boolean =>
   POLICIES.owner.mayRead({ ...asker, projects: NO_PROJECTS }, { owner, project: null });

@@ -49,11 +49,11 @@ type Ticks = Pick<Plan, "next" | "last">;
 /** @throws Error when croner cannot read it. */
 function cronTicks(pattern: string, timezone: string): Ticks {
   const cron = new Cron(pattern, { timezone });
-  const at = (date: Date | null | undefined): number | null => date?.getTime() ?? null;
+  const toMs = (date: Date | null | undefined): number | null => date?.getTime() ?? null;
   return {
-    next: (after) => at(cron.nextRun(new Date(after))),
+    next: (after) => toMs(cron.nextRun(new Date(after))),
     // croner finds runs before the second of its argument, so the argument is one second later.
-    last: (until) => at(cron.previousRuns(1, new Date(Math.floor(until / SECOND) * SECOND + SECOND))[0]),
+    last: (until) => toMs(cron.previousRuns(1, new Date(Math.floor(until / SECOND) * SECOND + SECOND))[0]),
   };
 }
 
@@ -129,14 +129,14 @@ export function checkedPlan(times: Times, now: number, at = ""): Plan {
     throw invalidField(`${at}/schedule/offset_minutes`, "Must be less than every_minutes");
   if (typeof schedule === "string" && schedule.trim().split(/\s+/).length !== CRON_FIELDS.length)
     throw invalidField(`${at}/schedule`, `Takes five fields: ${CRON_FIELDS.join(", ")}`);
-  const plan = readable(times, at);
+  const plan = parsePlan(times, at);
   if (plan.next(now) === null) throw invalidField(`${at}/schedule`, "There is no such day: it would never be due");
   if (plan.nextFree(now) === null)
     throw invalidField(`${at}/blackouts`, "They cover every time at which it would be due");
   return plan;
 }
 
-function readable(times: Times, at: string): Plan {
+function parsePlan(times: Times, at: string): Plan {
   try {
     return planOf(times);
   } catch (error) {

@@ -9,13 +9,13 @@ export async function nextPiece(stream: Duplex): Promise<Buffer | undefined> {
   if (stream.destroyed || stream.readableEnded) return undefined;
   return await new Promise((resolve) => {
     const finish = (piece?: Buffer) => {
-      stream.off("data", take).off("end", none).off("close", none);
+      stream.off("data", take).off("end", onEnd).off("close", onEnd);
       stream.pause();
       resolve(piece);
     };
     const take = (piece: Buffer) => finish(piece);
-    const none = () => finish();
-    stream.on("data", take).on("end", none).on("close", none);
+    const onEnd = () => finish();
+    stream.on("data", take).on("end", onEnd).on("close", onEnd);
     stream.resume();
   });
 }

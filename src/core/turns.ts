@@ -24,7 +24,7 @@ export function takeTurns(): () => Promise<void> | void {
 export function createTurnQueue(): (who: string) => Promise<void> | void {
   const waiting = new Map<string, (() => void)[]>();
   let until: number | undefined;
-  const next = (): void => {
+  const runNext = (): void => {
     until = undefined;
     const [first] = waiting;
     if (!first) return;
@@ -37,7 +37,7 @@ export function createTurnQueue(): (who: string) => Promise<void> | void {
   };
   const begin = (): void => {
     until = performance.now() + TURN_MS;
-    setImmediate(next);
+    setImmediate(runNext);
   };
   return (who) => {
     if (until === undefined) begin();

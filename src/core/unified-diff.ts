@@ -53,10 +53,11 @@ function compareMiddle(a: readonly string[], b: readonly string[]): Line[] {
   if (a.length * b.length > PAIRS) return [...mark("-", a), ...mark("+", b)];
   const width = b.length + 1;
   const table = new Uint32Array((a.length + 1) * width);
-  const at = (i: number, j: number): number => table[i * width + j] ?? 0;
+  const readCell = (i: number, j: number): number => table[i * width + j] ?? 0;
   for (let i = a.length - 1; i >= 0; i--)
     for (let j = b.length - 1; j >= 0; j--)
-      table[i * width + j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+      table[i * width + j] =
+        a[i] === b[j] ? readCell(i + 1, j + 1) + 1 : Math.max(readCell(i + 1, j), readCell(i, j + 1));
   const lines: Line[] = [];
   let [i, j] = [0, 0];
   while (i < a.length || j < b.length) {
@@ -64,7 +65,7 @@ function compareMiddle(a: readonly string[], b: readonly string[]): Line[] {
     if (text !== undefined && text === other) {
       lines.push({ mark: " ", text });
       [i, j] = [i + 1, j + 1];
-    } else if (text !== undefined && (other === undefined || at(i + 1, j) >= at(i, j + 1))) {
+    } else if (text !== undefined && (other === undefined || readCell(i + 1, j) >= readCell(i, j + 1))) {
       lines.push({ mark: "-", text });
       i++;
     } else {

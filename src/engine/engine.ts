@@ -5,7 +5,7 @@
 import { MINUTE_MS } from "../core/clock.ts";
 import { forbidden, unavailable } from "../core/errors.ts";
 import type { EvalHarness } from "../core/harness-names.ts";
-import { type Network, narrowest } from "../core/network.ts";
+import { type Network, narrow } from "../core/network.ts";
 import { NO_AGENT } from "../core/no-agent.ts";
 import { kindOfTool } from "../core/permission-rule.ts";
 import type { AgentFile } from "./agent-file.ts";
@@ -184,7 +184,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
       const settings = settingsOf(file, deps.defaults(), harness, deps.environmentOf?.(execution));
       return {
         ...settings,
-        network: narrowest([settings.network, deps.stepNetworkOf?.(execution), ...deps.powers.networksOf(sessionId)]),
+        network: narrow([settings.network, deps.stepNetworkOf?.(execution), ...deps.powers.networksOf(sessionId)]),
       };
     },
     assertShell({ agentId }) {
@@ -196,8 +196,8 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
     },
     modelOf({ wantedModel, agentId, kind }) {
       const { purpose } = kindOf(kind);
-      const fallback = () => (purpose === null ? null : deps.defaults().model(purpose));
-      const model = wantedModel ?? deps.agentOf(agentId).config.model ?? fallback();
+      const findFallback = () => (purpose === null ? null : deps.defaults().model(purpose));
+      const model = wantedModel ?? deps.agentOf(agentId).config.model ?? findFallback();
       if (model) return model;
       throw unavailable(
         "no_model",

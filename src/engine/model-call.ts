@@ -63,7 +63,8 @@ export function admitCall(
   return room.isAmple ? {} : { most: LIMITS.replyTokensEstimate };
 }
 
-const usd = (amount: number): string => `$${amount >= 0.01 || amount === 0 ? amount.toFixed(2) : amount.toFixed(4)}`;
+const formatUsd = (amount: number): string =>
+  `$${amount >= 0.01 || amount === 0 ? amount.toFixed(2) : amount.toFixed(4)}`;
 
 /** Explains why a call does not fit a budget. */
 export function overdrawnText(
@@ -73,8 +74,8 @@ export function overdrawnText(
   if (spentUsd > 0 && spentUsd >= limitUsd)
     return `The ${scope} budget of $${limitUsd} is used up ($${spentUsd.toFixed(4)} spent).`;
   const left = Math.max(0, limitUsd - spentUsd - heldUsd);
-  const held = heldUsd > 0 ? `; ${usd(heldUsd)} is held for calls under way` : "";
-  return `The next call may cost ${usd(estimateUsd)}; ${usd(left)} is left of the ${scope} budget of $${limitUsd}${held}.`;
+  const held = heldUsd > 0 ? `; ${formatUsd(heldUsd)} is held for calls under way` : "";
+  return `The next call may cost ${formatUsd(estimateUsd)}; ${formatUsd(left)} is left of the ${scope} budget of $${limitUsd}${held}.`;
 }
 
 /** What a model call needs to know about its execution. */

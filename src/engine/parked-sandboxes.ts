@@ -11,7 +11,7 @@ export function createParked<One extends Parked>(
 ) {
   /** Ordered by waiting time, longest first. */
   const parked = new Map<string, { one: One; timer: ReturnType<typeof setTimeout> }>();
-  const entries = (): [id: string, one: One][] => [...parked].map(([id, { one }]) => [id, one]);
+  const listEntries = (): [id: string, one: One][] => [...parked].map(([id, { one }]) => [id, one]);
 
   function take(id: string): One | undefined {
     const found = parked.get(id);
@@ -25,13 +25,13 @@ export function createParked<One extends Parked>(
     if (found) await end(found);
   }
   return {
-    entries,
+    listEntries,
     get: (id: string): One | undefined => parked.get(id)?.one,
     take,
     stop,
     /** Parks a sandbox. When there is no room, the oldest one is ended: the user's own if the user is at the limit. */
     put(id: string, one: One, ms: number): void {
-      const all = entries();
+      const all = listEntries();
       const ofUser = all.filter(([, { userId }]) => userId === one.userId);
       const [oldest] = ofUser.length >= most.perUser ? ofUser : all.length >= most.all ? all : [];
       if (oldest) void stop(oldest[0]);

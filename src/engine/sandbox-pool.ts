@@ -100,15 +100,15 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
       held.delete(spec.executionId);
     }
   }
-  async function quiet(at: Pick<SandboxSpec, "workId" | "sessionId">): Promise<void> {
+  async function waitForQuiet(at: Pick<SandboxSpec, "workId" | "sessionId">): Promise<void> {
     const place = placeOf(at);
-    for (const [id, { spec }] of onShow.entries()) if (placeOf(spec) === place) void onShow.stop(id);
+    for (const [id, { spec }] of onShow.listEntries()) if (placeOf(spec) === place) void onShow.stop(id);
     // Files outside working copies can only be changed through a sandbox, and `start` checks for what an earlier
     // process left. So a chat without a project that needs no sandbox does not wait for the container engine.
     await endings.quiet(place, { isSwept: at.workId !== undefined });
   }
   /** Takes the session's idle sandbox if its specification is unchanged and it still runs. */
-  async function waiting(spec: SandboxSpec): Promise<Kept | undefined> {
+  async function takeIdle(spec: SandboxSpec): Promise<Kept | undefined> {
     const found = idle.take(spec.sessionId);
     if (!found) return undefined;
     if (isSame(found.spec, spec) && (await found.sandbox.isAlive())) return found;
@@ -120,7 +120,7 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
     let opening: Promise<Kept> | undefined;
     let own: Kept | undefined;
     const start = async (): Promise<Kept> => {
-      const found = await waiting(spec);
+      const found = await takeIdle(spec);
       found?.wayOut?.serve(spec.executionId);
       if (found) return found;
       await raceSignal(endings.assertSwept(placeOf(spec)), signal);
@@ -150,7 +150,7 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
       else await stop(left);
     };
     return {
-      sandbox: lazy(
+      sandbox: createLazySandbox(
         driver,
         () => ({ ...env, ...own?.wayOut?.env }),
         async () => (await openSandbox()).sandbox,
@@ -184,7 +184,7 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
     end: (sessionId: string): void => void idle.stop(sessionId),
     /** Stops idle sandboxes in which no turn can begin. */
     async endUseless(): Promise<void> {
-      const waiting = idle.entries().map(async ([sessionId, { sandbox }]) => {
+      const waiting = idle.listEntries().map(async ([sessionId, { sandbox }]) => {
         const isUseful = await sandbox.isAlive().catch(() => false);
         // Its turn may have come meanwhile.
         if (!isUseful && idle.get(sessionId)?.sandbox === sandbox) await idle.stop(sessionId);
@@ -197,7 +197,7 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
      */
     async quiet(place: Pick<SandboxSpec, "workId" | "sessionId">, signal: AbortSignal): Promise<void> {
       signal.throwIfAborted();
-      await raceSignal(quiet(place), signal);
+      await raceSignal(waitForQuiet(place), signal);
     },
     /**
      * Removes sandboxes that no lease holds and nothing keeps. @returns how many. @throws when the container engine
@@ -230,7 +230,7 @@ const isSame = (one: SandboxSpec, other: SandboxSpec): boolean =>
   JSON.stringify({ ...one, executionId: "" }) === JSON.stringify({ ...other, executionId: "" });
 
 /** A sandbox that starts at its first use. @param isOpen whether it has been started. */
-function lazy(
+function createLazySandbox(
   { capabilities }: SandboxDriver,
   env: () => Readonly<Record<string, string>>,
   open: () => Promise<Sandbox>,

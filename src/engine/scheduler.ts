@@ -51,7 +51,7 @@ export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimit
   }
   function begin(execution: Execution): void {
     const stop = new AbortController();
-    const aside = async <T>(wait: Promise<T>): Promise<T> => {
+    const waitAside = async <T>(wait: Promise<T>): Promise<T> => {
       entry.waits++;
       wake();
       try {
@@ -61,7 +61,7 @@ export function createScheduler(ports: EnginePorts, limits: () => SchedulerLimit
       }
     };
     const entry: Active = { execution, stop, waits: 0, done: Promise.resolve() };
-    entry.done = workOn(execution, ports, stop.signal, aside)
+    entry.done = workOn(execution, ports, stop.signal, waitAside)
       .catch((error) => log.error({ err: error, execution: execution.id }, "execution left; it goes back to the queue"))
       .finally(() => {
         // An execution that was given back may already run again here while its old sandbox was being stopped.

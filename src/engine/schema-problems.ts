@@ -53,11 +53,11 @@ function toProblems(error: ValueError, path: (string | number)[]): ValueProblem[
     case ValueErrorType.ArrayUniqueItems:
       return say("An entry is given twice.");
     default:
-      return say(`This must be ${acceptedWords(schema)}.${hint(schema)}`);
+      return say(`This must be ${acceptedWords(schema)}.${formatHint(schema)}`);
   }
 }
 
-const hint = (schema: TSchema): string => (schema.description ? ` ${schema.description}` : "");
+const formatHint = (schema: TSchema): string => (schema.description ? ` ${schema.description}` : "");
 
 /**
  * For an object, reports the problems by the single variant that takes objects; for anything else, lists what is
@@ -69,5 +69,5 @@ function unionProblems(schema: TUnion, value: unknown, path: (string | number)[]
   if (fitting.length === 1 && fitting[0]) return schemaProblems(fitting[0], value, path);
   const words = schema.anyOf.flatMap((variant) => (KindGuard.IsLiteral(variant) ? [String(variant.const)] : []));
   const allowed = words.length > 0 ? ` One of: ${words.join(", ")}.` : "";
-  return [{ path, message: `This value is not allowed here.${allowed}${hint(schema)}` }];
+  return [{ path, message: `This value is not allowed here.${allowed}${formatHint(schema)}` }];
 }

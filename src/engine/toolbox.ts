@@ -4,7 +4,7 @@
  */
 import type { Contract } from "./execution.ts";
 import { kindOf } from "./kinds.ts";
-import { owing } from "./tool/complete.ts";
+import { addOutputs } from "./tool/complete.ts";
 import type { ExecutionInfo, Tool, ToolSource } from "./tool.ts";
 
 export interface Wanted {
@@ -49,7 +49,9 @@ export function createToolbox(
         if (!tools.includes(tool.group) || (tool.group === "shell" && !hasShell)) return false;
         return tool.group === "end" || allows(tool.name, tool.group === "mcp");
       };
-      return [...byName.values()].filter(has).map((tool) => (tool.name === "complete" ? owing(tool, contract) : tool));
+      return [...byName.values()]
+        .filter(has)
+        .map((tool) => (tool.name === "complete" ? addOutputs(tool, contract) : tool));
     },
   };
 }

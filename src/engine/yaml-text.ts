@@ -83,7 +83,7 @@ const SCALAR_FOLLOWS = "\x1f";
 const MARKS: ReadonlySet<string> = new Set(["\x02", "\x18", SCALAR_FOLLOWS]);
 
 /** Finds the first forbidden or excessive thing in the text, with its offset. Linear. */
-function refusal(text: string): { message: string; offset: number } | null {
+function findForbidden(text: string): { message: string; offset: number } | null {
   if (text.length > YAML_LIMITS.characters)
     return { message: `The text is longer than ${YAML_LIMITS.characters} characters.`, offset: 0 };
   const control = text.search(/[\x00-\x08\x0b\x0c\x0e-\x1f]/);
@@ -126,8 +126,8 @@ export function readYaml(text: string, firstLine = 1): YamlText {
     const { line, col } = lines.linePos(Math.min(offset, text.length));
     return { line: Math.max(1, line) + firstLine - 1, column: Math.max(1, col) };
   };
-  const at = (offset: number, message: string): SourceProblem => ({ ...placeAt(offset), pointer: "", message });
-  const refused = refusal(text);
+  const toProblem = (offset: number, message: string): SourceProblem => ({ ...placeAt(offset), pointer: "", message });
+  const refused = findForbidden(text);
   if (refused) {
     const before = text.slice(0, refused.offset).split("\n");
     const place = { line: before.length + firstLine - 1, column: (before.at(-1)?.length ?? 0) + 1 };
@@ -144,15 +144,15 @@ export function readYaml(text: string, firstLine = 1): YamlText {
   }
   const faults = [...document.errors, ...document.warnings];
   const isReadable = faults.every(({ code }) => code === "DUPLICATE_KEY");
-  const problems = isReadable ? bareBraces(document).map((offset) => at(offset, BRACES)) : [];
+  const problems = isReadable ? bareBraces(document).map((offset) => toProblem(offset, BRACES)) : [];
   const explained = new Set<number>();
   for (const { pos, code, message } of faults) {
     const [begin, end] = [text.lastIndexOf("\n", pos[0] - 1) + 1, text.indexOf("\n", pos[0])];
     const brace = BRACES_BEGIN.exec(text.slice(begin, end < 0 ? undefined : end));
     if (!brace)
-      problems.push(at(pos[0], code === "DUPLICATE_KEY" ? "This key is given twice." : firstSentence(message)));
+      problems.push(toProblem(pos[0], code === "DUPLICATE_KEY" ? "This key is given twice." : firstSentence(message)));
     // The parser describes such a line as a faulty map; all its messages have this one cause.
-    else if (!explained.has(begin)) problems.push(at(begin + brace[0].length - 2, BRACES));
+    else if (!explained.has(begin)) problems.push(toProblem(begin + brace[0].length - 2, BRACES));
     if (brace) explained.add(begin);
   }
   problems.splice(YAML_LIMITS.problems);

@@ -255,8 +255,8 @@ export class CodeGraph {
    * step.
    */
   *prepare(): Generator<void> {
-    const names = () => this.keptNames ?? this.names();
-    for (const part of [names, () => this.leaving.prepare(), () => this.reaching.prepare()]) {
+    const indexNames = () => this.keptNames ?? this.names();
+    for (const part of [indexNames, () => this.leaving.prepare(), () => this.reaching.prepare()]) {
       part();
       yield;
     }

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../core/clock.ts";
 import { newId } from "../core/ids.ts";
 import { readMembers } from "../core/json-reader.ts";
-import { lazy } from "../core/lazy.ts";
+import { memoize } from "../core/lazy.ts";
 import { LIMITS } from "../core/limits.ts";
 
 const ISSUER = "skep";
@@ -21,7 +21,7 @@ export type AccessTokens = ReturnType<typeof createAccessTokens>;
 export function createAccessTokens(key: Uint8Array, clock: Clock) {
   if (key.byteLength < 32) throw new Error("a signing key has 32 bytes at least");
   const kid = createHash("sha256").update("skep/kid").update(key).digest("base64url").slice(0, 12);
-  const signer = lazy(async () => {
+  const signer = memoize(async () => {
     const { jwt } = await import("@elysiajs/jwt");
     const claims = { iss: ISSUER, aud: AUDIENCE };
     return jwt({ name: "tokens", secret: key, alg: "HS256", typ: TYPE, kid, ...claims }).decorator.tokens;

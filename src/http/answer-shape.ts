@@ -5,7 +5,7 @@
 import { Kind, OptionalKind, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { isObject } from "../core/is-object.ts";
-import { lazy } from "../core/lazy.ts";
+import { memoize } from "../core/lazy.ts";
 
 type Shape = (value: unknown) => unknown;
 
@@ -71,7 +71,7 @@ const intersect = (all: readonly TSchema[]): Members => ({
 function ofUnion(branches: readonly TSchema[]): Shape | undefined {
   const shaped = branches.flatMap((schema) => {
     const shape = shapeOf(schema);
-    return shape ? [{ schema, shape, fits: lazy(() => TypeCompiler.Compile(schema)) }] : [];
+    return shape ? [{ schema, shape, fits: memoize(() => TypeCompiler.Compile(schema)) }] : [];
   });
   const [only] = shaped;
   if (!only) return undefined;
@@ -97,7 +97,7 @@ function ofUnion(branches: readonly TSchema[]): Shape | undefined {
 export function createShaper(schema: TSchema, check: boolean): Shape {
   const shape = shapeOf(schema) ?? ((value: unknown) => value);
   if (!check) return shape;
-  const checked = lazy(() => TypeCompiler.Compile(schema));
+  const checked = memoize(() => TypeCompiler.Compile(schema));
   return (value) => {
     const shaped = shape(value);
     if (checked().Check(shaped) || (shaped === undefined && OptionalKind in schema)) return shaped;

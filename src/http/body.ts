@@ -50,7 +50,7 @@ export function createBodies(clock: Pick<Clock, "monotonic">, folder: string) {
   ): Promise<Uint8Array | null> {
     if (request.body === null) return null;
     const announced = Number(request.headers.get("content-length") ?? 0);
-    const body = growing({ limit, announced, hold });
+    const body = createCollector({ limit, announced, hold });
     await eachPiece(request, ms, body.add);
     return body.bytes();
   }
@@ -126,7 +126,7 @@ function limitOf({ webhook, access, bodyBytes = LIMITS.bodyBytes }: RouteEntry):
 }
 
 /** Collects a body in one growing buffer. An object for each small piece would cost more than its bytes. */
-function growing({ limit, announced, hold }: { limit: number; announced: number; hold: Hold }) {
+function createCollector({ limit, announced, hold }: { limit: number; announced: number; hold: Hold }) {
   // The announced size is reserved at once only up to a limit, because the bytes may never come.
   const expected = Math.min(announced, LIMITS.bodyBytes);
   let buffer: Uint8Array | undefined;

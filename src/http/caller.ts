@@ -55,7 +55,7 @@ interface RouteAccess {
 }
 
 /** The problem that refuses this caller; undefined when it is let in. */
-export function denial(caller: Caller, { access, execution }: RouteAccess): Problem | undefined {
+export function findDenial(caller: Caller, { access, execution }: RouteAccess): Problem | undefined {
   if (access === "public" || access === "env") return undefined;
   if (caller.kind === "anonymous") return unauthorized();
   if (caller.kind === "execution") return execution ? undefined : forbidden("An execution's token may not do this.");

@@ -29,8 +29,8 @@ export function codingOf(accepted: string | null): Coding | undefined {
       .map((word) => word.trim());
     taken.set(name, !parameters.some((one) => /^q=0(\.0*)?$/.test(one)));
   }
-  const takes = (name: Coding) => taken.get(name) ?? taken.get("*") ?? false;
-  return takes("gzip") ? "gzip" : takes("br") ? "br" : undefined;
+  const isAccepted = (name: Coding) => taken.get(name) ?? taken.get("*") ?? false;
+  return isAccepted("gzip") ? "gzip" : isAccepted("br") ? "br" : undefined;
 }
 
 /** Compresses an answer if it is a text of some length. Its tag then becomes a weak one, because the bytes differ. */
@@ -65,8 +65,8 @@ export function unlessSame(request: Request, response: Response): Response {
   const wanted = request.headers.get("if-none-match");
   const tag = response.headers.get("etag");
   if (wanted === null || tag === null || response.status !== 200) return response;
-  const plain = (one: string) => one.trim().replace(/^W\//, "");
-  if (wanted.trim() !== "*" && !wanted.split(",").some((one) => plain(one) === plain(tag))) return response;
+  const stripWeak = (one: string) => one.trim().replace(/^W\//, "");
+  if (wanted.trim() !== "*" && !wanted.split(",").some((one) => stripWeak(one) === stripWeak(tag))) return response;
   const headers = new Headers(response.headers);
   for (const name of ["Content-Encoding", "Content-Type", "Content-Length"]) headers.delete(name);
   return new Response(null, { status: 304, headers });

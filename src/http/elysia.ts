@@ -35,7 +35,7 @@ export function createDispatch<R extends Routed>(routes: readonly R[]): Dispatch
       // The gate has already read the body.
       { parse: "none" },
     );
-  app.onError(() => nothing());
+  app.onError(() => answerNothing());
   return async (request, found) => {
     let fault: { error: unknown } | undefined;
     let isFound = false;
@@ -45,7 +45,7 @@ export function createDispatch<R extends Routed>(routes: readonly R[]): Dispatch
         return await found(route, params);
       } catch (error) {
         fault = { error };
-        return nothing();
+        return answerNothing();
       }
     });
     const response = await app.handle(request);
@@ -55,4 +55,4 @@ export function createDispatch<R extends Routed>(routes: readonly R[]): Dispatch
 }
 
 /** What the framework gets when there is no answer. It is never sent. */
-const nothing = () => new Response(null, { status: 404 });
+const answerNothing = () => new Response(null, { status: 404 });

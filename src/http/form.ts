@@ -46,7 +46,7 @@ export async function readForm(contentType: string, folder: string) {
     fault ??= error;
     parser.emit("drain");
   };
-  const parser = busboy(Busboy, contentType);
+  const parser = createBusboy(Busboy, contentType);
   parser.on("file", (field, stream, name) => {
     if (field !== "file" || file) {
       stream.resume();
@@ -107,7 +107,7 @@ export async function readForm(contentType: string, folder: string) {
   };
 }
 
-function busboy(make: typeof import("@fastify/busboy").Busboy, contentType: string) {
+function createBusboy(make: typeof import("@fastify/busboy").Busboy, contentType: string) {
   try {
     return new make({
       headers: { "content-type": contentType },

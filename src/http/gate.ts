@@ -14,7 +14,7 @@ import type { Store } from "../store/store.ts";
 import { clientAddress, hostAllowed, isHost, isPreviewOrigin, originAllowed } from "./address.ts";
 import type { Asked } from "./asked.ts";
 import type { Bodies } from "./body.ts";
-import { ANONYMOUS, type Caller, denial } from "./caller.ts";
+import { ANONYMOUS, type Caller, findDenial } from "./caller.ts";
 import { compress, unlessSame } from "./compression.ts";
 import type { Found } from "./elysia.ts";
 import type { Idempotency } from "./idempotency.ts";
@@ -150,7 +150,7 @@ async function admit(
   const caller: Caller = { ...(await callerOf(deps, request, address, route)), address };
   if (!route.limit) seen.headers = limits.caller(caller);
   if (caller.kind !== "anonymous") seen.caller = caller;
-  const refused = denial(caller, route) ?? scopeDenial(caller, route);
+  const refused = findDenial(caller, route) ?? scopeDenial(caller, route);
   if (refused) throw refused;
   seen.caller = caller;
   const asked = { request, path, query: url.searchParams, params, caller: withinScopes(caller, route), requestId };

@@ -7,7 +7,7 @@ import { newId } from "../core/ids.ts";
 import { valueFault } from "../core/json-reader.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Store } from "../store/store.ts";
-import { type Caller, denial } from "./caller.ts";
+import { type Caller, findDenial } from "./caller.ts";
 import { tooMuchJson } from "./json-body.ts";
 import type { RouteTable } from "./route-table.ts";
 import { scopeDenial, withinScopes } from "./scopes.ts";
@@ -31,11 +31,11 @@ export type InnerCall = (caller: Caller, request: InnerRequest) => Promise<Respo
 
 interface InnerCallDeps {
   /** Complete once every feature has been created. */
-  table(): RouteTable;
+  getTable(): RouteTable;
   store: Pick<Store, "runAs">;
 }
 
-export function createInnerCall({ table, store }: InnerCallDeps): InnerCall {
+export function createInnerCall({ getTable, store }: InnerCallDeps): InnerCall {
   return async (asked, { method, path, query, body, signal }) => {
     // Checked before the value is written as JSON, which would take seconds for deeply nested lists.
     const fault = valueFault(body);
@@ -48,8 +48,8 @@ export function createInnerCall({ table, store }: InnerCallDeps): InnerCall {
     url.search = query?.toString() ?? "";
     const headers = { Accept: "application/json", ...(bytes ? { "Content-Type": "application/json" } : {}) };
     const request = new Request(url.href, { method, headers, signal: signal ?? null });
-    const response = await table().dispatch(request, async (route, params) => {
-      const refused = denial(asked, route) ?? scopeDenial(asked, route);
+    const response = await getTable().dispatch(request, async (route, params) => {
+      const refused = findDenial(asked, route) ?? scopeDenial(asked, route);
       if (refused) throw refused;
       const caller = withinScopes(asked, route);
       const input = { path: url.pathname, query: url.searchParams, params, bytes, form: null };

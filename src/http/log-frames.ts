@@ -36,7 +36,8 @@ export interface LogLine {
 }
 
 const encoder = new TextEncoder();
-const frame = (event: string, data: unknown) => encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+const encodeFrame = (event: string, data: unknown) =>
+  encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 const BUFFER_BYTES = 256 * 1024;
 
 interface LogStreamOptions {
@@ -115,13 +116,13 @@ export function logStream(lines: AsyncIterable<LogLine>, { stillValid, stop, use
           const { done, value } = await source.next();
           if (over) return;
           if (stillValid()) {
-            if (!done) return controller.enqueue(frame("log", value));
-            controller.enqueue(frame("end", {}));
+            if (!done) return controller.enqueue(encodeFrame("log", value));
+            controller.enqueue(encodeFrame("end", {}));
           }
         } catch (error) {
           if (over) return;
           const code = isProblem(error) ? error.code : "internal";
-          controller.enqueue(frame("end", { error: code }));
+          controller.enqueue(encodeFrame("end", { error: code }));
         }
         end();
         controller.close();

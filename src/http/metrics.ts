@@ -1,6 +1,6 @@
 /** Prometheus metrics of the process. Requests are counted here; the library is loaded at the first scrape. */
 import type { Registry } from "prom-client";
-import { lazy } from "../core/lazy.ts";
+import { memoize } from "../core/lazy.ts";
 import { type Counter, createCounter, quotedLabel } from "./counter.ts";
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -20,7 +20,7 @@ export function createMetrics() {
   const durations = new Map<string, Durations>();
   const gauges: Gauge[] = [];
   const counters: ReturnType<typeof createCounter>[] = [];
-  const registry = lazy(async () => {
+  const registry = memoize(async () => {
     const library = await import("prom-client");
     const made = new library.Registry();
     collectProcess(library, made);
@@ -86,7 +86,7 @@ type Library = typeof import("prom-client");
 
 /** Replaces the library's own process metrics, which walk the whole heap at every scrape (40 ms here). */
 function collectProcess({ Counter, Gauge }: Library, registry: Registry): void {
-  const gauge = (name: string, help: string, read: () => number | Promise<number>): void => {
+  const addGauge = (name: string, help: string, read: () => number | Promise<number>): void => {
     const made: InstanceType<Library["Gauge"]> = new Gauge({
       name: `skep_${name}`,
       help,
@@ -108,11 +108,11 @@ function collectProcess({ Counter, Gauge }: Library, registry: Registry): void {
   };
   processorTime("process", "Processor time, user and system.", () => process.cpuUsage());
   processorTime("main_thread", "Processor time of the thread that answers requests.", () => process.threadCpuUsage());
-  gauge("process_resident_memory_bytes", "Memory that the process holds.", () => process.memoryUsage.rss());
-  gauge("process_start_time_seconds", "When the process began, seconds since 1970.", () =>
+  addGauge("process_resident_memory_bytes", "Memory that the process holds.", () => process.memoryUsage.rss());
+  addGauge("process_start_time_seconds", "When the process began, seconds since 1970.", () =>
     Math.round(Date.now() / 1_000 - process.uptime()),
   );
-  gauge("eventloop_lag_seconds", "How long the event loop kept this scrape waiting.", async () => {
+  addGauge("eventloop_lag_seconds", "How long the event loop kept this scrape waiting.", async () => {
     const asked = performance.now();
     await new Promise((resolve) => setImmediate(resolve));
     return (performance.now() - asked) / 1_000;

@@ -15,15 +15,17 @@ const isSchema = (value: unknown): value is Schema =>
 
 /** Applies `change` to each schema directly inside this one. */
 function mapInside(schema: Schema, change: (inner: Schema) => Schema): Schema {
-  const one = (value: unknown) => (isSchema(value) ? change(value) : value);
+  const changeIfSchema = (value: unknown) => (isSchema(value) ? change(value) : value);
   const result: Schema = { ...schema };
   for (const keyword of ["items", "additionalProperties", "not", "if", "then", "else", "contains"])
-    if (keyword in schema) result[keyword] = one(schema[keyword]);
+    if (keyword in schema) result[keyword] = changeIfSchema(schema[keyword]);
   for (const keyword of ["anyOf", "oneOf", "allOf", "prefixItems"])
-    if (Array.isArray(schema[keyword])) result[keyword] = schema[keyword].map(one);
+    if (Array.isArray(schema[keyword])) result[keyword] = schema[keyword].map(changeIfSchema);
   for (const keyword of ["properties", "patternProperties", "$defs"])
     if (isSchema(schema[keyword]))
-      result[keyword] = Object.fromEntries(Object.entries(schema[keyword]).map(([name, inner]) => [name, one(inner)]));
+      result[keyword] = Object.fromEntries(
+        Object.entries(schema[keyword]).map(([name, inner]) => [name, changeIfSchema(inner)]),
+      );
   return result;
 }
 
@@ -88,14 +90,14 @@ function itemOf(schema: Schema | undefined): Schema | undefined {
   return isSchema(item) ? item : undefined;
 }
 
-const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const isObject = (schema: Schema | undefined): schema is Schema => isSchema(schema?.["properties"]);
 
 /** Names the operations' schemas and replaces them by references. @returns the schemas by name. */
 export function nameSchemas(operations: DocumentedOperation[]): Record<string, Schema> {
   const names = new Map<string, string>();
   const shapes = new Map<string, Schema>();
-  const name = (schema: Schema, ...candidates: string[]) => {
+  const nameSchema = (schema: Schema, ...candidates: string[]) => {
     const key = JSON.stringify(schema);
     if (names.has(key)) return;
     const free = candidates.find((candidate) => !shapes.has(candidate));
@@ -105,7 +107,7 @@ export function nameSchemas(operations: DocumentedOperation[]): Record<string, S
   };
   const nameTitled = (schema: Schema): Schema => {
     const { title } = mapInside(schema, nameTitled);
-    if (typeof title === "string" && /^[A-Z][A-Za-z0-9]*$/.test(title) && isObject(schema)) name(schema, title);
+    if (typeof title === "string" && /^[A-Z][A-Za-z0-9]*$/.test(title) && isObject(schema)) nameSchema(schema, title);
     return schema;
   };
   const bodies = operations.flatMap((operation) => {
@@ -120,7 +122,7 @@ export function nameSchemas(operations: DocumentedOperation[]): Record<string, S
   const idOf = (operation: DocumentedOperation) => operation.operationId ?? "";
   const byVerb = (verb: RegExp) => answers.filter(({ operation }) => verb.test(idOf(operation)));
   for (const { operation, schema } of byVerb(/^get[A-Z]/))
-    if (isObject(schema)) name(schema, idOf(operation).slice(3), `${upper(idOf(operation))}Answer`);
+    if (isObject(schema)) nameSchema(schema, idOf(operation).slice(3), `${capitalize(idOf(operation))}Answer`);
   for (const { operation, schema } of byVerb(/^list[A-Z]/)) {
     const item = itemOf(schema);
     const noun = idOf(operation).slice(4);
@@ -128,13 +130,15 @@ export function nameSchemas(operations: DocumentedOperation[]): Record<string, S
       .replace(/ies$/, "y")
       .replace(/(ss|x|ch|sh)es$/, "$1")
       .replace(/([^su])s$/, "$1");
-    if (isObject(item)) name(item, single, `${single}Item`);
-    name(schema, `${names.get(JSON.stringify(item)) ?? single}List`, `${noun}List`);
+    if (isObject(item)) nameSchema(item, single, `${single}Item`);
+    nameSchema(schema, `${names.get(JSON.stringify(item)) ?? single}List`, `${noun}List`);
   }
   for (const { operation, schema } of byVerb(/^create[A-Z]/))
-    if (isObject(schema)) name(schema, idOf(operation).slice(6), `${upper(idOf(operation))}Answer`);
-  for (const { operation, schema } of answers) if (isObject(schema)) name(schema, `${upper(idOf(operation))}Answer`);
-  for (const { operation, schema } of bodies) if (isObject(schema)) name(schema, `${upper(idOf(operation))}Body`);
+    if (isObject(schema)) nameSchema(schema, idOf(operation).slice(6), `${capitalize(idOf(operation))}Answer`);
+  for (const { operation, schema } of answers)
+    if (isObject(schema)) nameSchema(schema, `${capitalize(idOf(operation))}Answer`);
+  for (const { operation, schema } of bodies)
+    if (isObject(schema)) nameSchema(schema, `${capitalize(idOf(operation))}Body`);
 
   const refer = (schema: Schema): Schema => {
     const named = names.get(JSON.stringify(schema));

@@ -4,7 +4,7 @@ import { Type as t } from "@sinclair/typebox";
 import pino from "pino";
 import { OPEN_PROJECTS } from "../testing/open-projects.ts";
 import { ANONYMOUS } from "./caller.ts";
-import { type Operation, operation, operations } from "./operation.ts";
+import { defineOperation, type Operation, tagOperations } from "./operation.ts";
 import { createPerform, type PerformDeps } from "./perform.ts";
 import { createRouteTable } from "./route-table.ts";
 import { scopeDenial } from "./scopes.ts";
@@ -43,20 +43,20 @@ async function ask(list: readonly Operation[], method: string, path: string, bod
 }
 
 describe("an operation", () => {
-  const people = operations("people", [
-    operation("getPerson", "GET /people/:name", {
+  const people = tagOperations("people", [
+    defineOperation("getPerson", "GET /people/:name", {
       access: "public",
       answer: Person,
       summary: "One",
       handler: ({ params }) => ({ ...ada, name: params.name, password_hash: "argon2" }),
     }),
-    operation("getBad", "GET /bad", {
+    defineOperation("getBad", "GET /bad", {
       access: "public",
       answer: Person,
       summary: "Bad",
       handler: () => ({ name: 1 }) as never,
     }),
-    operation("echoPerson", "POST /people", {
+    defineOperation("echoPerson", "POST /people", {
       access: "public",
       strict: true,
       body: Person,
@@ -64,7 +64,7 @@ describe("an operation", () => {
       summary: "Echo",
       handler: ({ body }) => body,
     }),
-    operation("removePerson", "DELETE /people/:name", {
+    defineOperation("removePerson", "DELETE /people/:name", {
       access: "public",
       answer: 204,
       summary: "Gone",
@@ -79,7 +79,7 @@ describe("an operation", () => {
 
   test("remembers for a repeat what it answers, and nothing else of a row", async () => {
     const kept: unknown[] = [];
-    const make = operation("makePerson", "POST /made", {
+    const make = defineOperation("makePerson", "POST /made", {
       access: "public",
       answer: { 201: Person },
       summary: "Make",
@@ -106,11 +106,11 @@ describe("an operation", () => {
   });
 
   test("has a route that is a method and a path, and a name of its own", () => {
-    expect(() => operation("a", "FETCH /a" as never, { access: "public", handler: () => undefined })).toThrow(
+    expect(() => defineOperation("a", "FETCH /a" as never, { access: "public", handler: () => undefined })).toThrow(
       "FETCH /a",
     );
     const twice = ["/a", "/b"].map((path) =>
-      operation("same", `GET ${path}` as "GET /", { access: "public", handler: () => {} }),
+      defineOperation("same", `GET ${path}` as "GET /", { access: "public", handler: () => {} }),
     );
     expect(() => tableOf(twice).entries).toThrow("GET /b");
   });

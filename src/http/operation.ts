@@ -119,7 +119,7 @@ type Result<A> = AnswerOf<A> | Response | Reply<AnswerOf<A>> | ([A] extends [204
  * @param route for example `GET /v1/runs/:id`.
  * @throws Error when the route does not have this form.
  */
-export function operation<
+export function defineOperation<
   const R extends Route,
   const A extends Answers | undefined = undefined,
   Params extends TSchema | undefined = undefined,
@@ -153,7 +153,7 @@ function answersOf(answer: Answers | undefined): Operation["answers"] {
 }
 
 /** Sets the section of the OpenAPI document for operations that name none. */
-export const operations = (tag: string, list: readonly Operation[]): Operation[] =>
+export const tagOperations = (tag: string, list: readonly Operation[]): Operation[] =>
   list.map((one) => (one.tag === undefined && !one.hidden ? { ...one, tag } : one));
 
 /** Delays the answers of operations until `waitUntilDone` has resolved: when their changes are on disk. */

@@ -5,7 +5,7 @@
 import { OptionalKind, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { Value } from "@sinclair/typebox/value";
-import { lazy } from "../core/lazy.ts";
+import { memoize } from "../core/lazy.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
 import { type AnswerDeps, createAnswer, Reply, type Setting } from "./answer.ts";
@@ -32,8 +32,8 @@ export type Perform = (asked: Asked) => Promise<Response>;
 
 export function createPerform(operation: Operation, deps: PerformDeps): Perform {
   const { log, masking, checkAnswers } = deps;
-  const readInput = lazy(() => inputReader(operation));
-  const shaper = lazy(() => shapersOf(operation, checkAnswers));
+  const readInput = memoize(() => inputReader(operation));
+  const shaper = memoize(() => shapersOf(operation, checkAnswers));
   const handler = operation.handler as (context: Record<string, unknown>) => unknown;
   const usual = onlyEmpty(operation) ? 204 : 200;
   return async (asked) => {

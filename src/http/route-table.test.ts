@@ -1,12 +1,14 @@
 /** When routes are created, and which of them answers a path. */
 import { describe, expect, test } from "bun:test";
 import { ANONYMOUS } from "./caller.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 import { createRouteTable, type Routes } from "./route-table.ts";
 
 /** Operations with these paths that answer with the name. */
 const routesOf = (name: string, paths: string[]) =>
-  paths.map((path) => operation(`${name}${path}`, `GET ${path}` as "GET /", { access: "public", handler: () => name }));
+  paths.map((path) =>
+    defineOperation(`${name}${path}`, `GET ${path}` as "GET /", { access: "public", handler: () => name }),
+  );
 const answer = async (table: ReturnType<typeof createRouteTable>, path: string, host = "skep.internal") => {
   const request = new Request(`http://${host}${path}`);
   const known = { caller: ANONYMOUS, requestId: "req_test", pending: null, bytes: null, form: null };

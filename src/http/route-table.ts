@@ -1,5 +1,5 @@
 /** The operations of all features, each with its handler, and the routing of a request to its operation. */
-import { lazy } from "../core/lazy.ts";
+import { memoize } from "../core/lazy.ts";
 import { createDispatch, type Found } from "./elysia.ts";
 import type { Operation } from "./operation.ts";
 import type { Perform } from "./perform.ts";
@@ -42,14 +42,14 @@ export function createRouteTable(
     };
   };
   // A path without parameters can only belong to its own feature, whatever operations other features add later.
-  const early = lazy(() => {
+  const early = memoize(() => {
     const entries = owned
       .flatMap(({ owner, routes }) => (typeof routes === "function" ? [] : routes.map((one) => entryOf(owner, one))))
       .filter(({ path }) => !/[:*]/.test(path));
     return { names: new Set(entries.map(nameOf)), dispatch: createDispatch(entries) };
   });
   let isWhole = false;
-  const whole = lazy(() => {
+  const whole = memoize(() => {
     const entries = owned.flatMap(({ owner, routes }) =>
       (typeof routes === "function" ? routes() : routes).map((one) => entryOf(owner, one)),
     );

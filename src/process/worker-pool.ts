@@ -24,7 +24,7 @@ export function createWorkerPool<Reply extends { id: number }>(options: WorkerPo
   const waiting: { owner: string; begin(): void }[] = [];
   const working = new Set<string>();
 
-  function next(): void {
+  function startNext(): void {
     while (working.size < processes) {
       const at = waiting.findIndex(({ owner }) => !working.has(owner));
       const [one] = at < 0 ? [] : waiting.splice(at, 1);
@@ -38,7 +38,7 @@ export function createWorkerPool<Reply extends { id: number }>(options: WorkerPo
     if (waiting.length >= options.waiting) throw busy();
     await new Promise<void>((begin) => {
       waiting.push({ owner, begin });
-      next();
+      startNext();
     });
   }
 
@@ -78,7 +78,7 @@ export function createWorkerPool<Reply extends { id: number }>(options: WorkerPo
         return await attempt(work);
       } finally {
         working.delete(owner);
-        next();
+        startNext();
       }
     },
     /** Removes a process that has ended. Whoever spawned the process must call this. */

@@ -143,8 +143,8 @@ export class WorkerProcess<Reply extends { id: number }> {
 
   private arm(call: Pending<Reply>): void {
     clearTimeout(call.timer);
-    const late = () => this.kill(`${this.setup.name} did not answer ${call.what} in time`, "late");
-    call.timer = setTimeout(late, call.timeoutMs);
+    const killLate = () => this.kill(`${this.setup.name} did not answer ${call.what} in time`, "late");
+    call.timer = setTimeout(killLate, call.timeoutMs);
   }
 
   private receive(reply: Reply): void {

@@ -35,7 +35,7 @@ export function createBus(onError: (error: unknown, event: SkepEvent) => void) {
     subscriptions.add(subscription);
     return () => void subscriptions.delete(subscription);
   };
-  const until = <D extends EventDefinition>(
+  const waitUntil = <D extends EventDefinition>(
     definitions: readonly D[],
     isSo: (event?: EventOf<D>) => boolean,
     signal: AbortSignal,
@@ -47,23 +47,23 @@ export function createBus(onError: (error: unknown, event: SkepEvent) => void) {
         settle();
       };
       const stop = () => end(() => reject(signal.reason));
-      const look = (event?: EventOf<D>) => {
+      const checkEvent = (event?: EventOf<D>) => {
         try {
           if (isSo(event)) end(resolve);
         } catch (error) {
           end(() => reject(error));
         }
       };
-      const unsubscribe = add(look as Subscriber, new Set(definitions.map(({ kind }) => kind)));
+      const unsubscribe = add(checkEvent as Subscriber, new Set(definitions.map(({ kind }) => kind)));
       signal.addEventListener("abort", stop, { once: true });
       if (signal.aborted) stop();
-      else look();
+      else checkEvent();
     });
   return {
     /**
      * Resolves once `isSo` returns true; it is called now and after each of these events. @throws the signal's reason.
      */
-    until,
+    waitUntil,
     /** Receives every event of these definitions after its commit. @returns unsubscribe. */
     subscribe: <D extends EventDefinition>(
       definitions: readonly D[],

@@ -47,11 +47,11 @@ function assertOurs(root: string): void {
  */
 export function openDataFolder(root: string) {
   const isNew = !existsSync(join(root, "skep.db"));
-  const part = (name: string) => join(root, name);
+  const joinRoot = (name: string) => join(root, name);
   try {
     assertOurs(root);
     mkdirSync(root, { recursive: true, mode: 0o700 });
-    for (const name of PARTS) mkdirSync(part(name), { recursive: true, mode: 0o700 });
+    for (const name of PARTS) mkdirSync(joinRoot(name), { recursive: true, mode: 0o700 });
   } catch (error) {
     if (isProblem(error) || isDiskFull(error)) throw error;
     const why = codeOf(error) ?? messageOf(error);
@@ -59,15 +59,15 @@ export function openDataFolder(root: string) {
   }
   return {
     root,
-    agents: part("agents"),
-    projects: part("projects"),
-    workspaces: part("workspaces"),
-    vaults: part("vaults"),
-    uploads: part("uploads"),
-    backups: part("backups"),
-    cache: part("cache"),
+    agents: joinRoot("agents"),
+    projects: joinRoot("projects"),
+    workspaces: joinRoot("workspaces"),
+    vaults: joinRoot("vaults"),
+    uploads: joinRoot("uploads"),
+    backups: joinRoot("backups"),
+    cache: joinRoot("cache"),
     /** Holds a folder for each tool server that runs here. */
-    mcp: part("mcp"),
+    mcp: joinRoot("mcp"),
     /** True when there was no database yet. */
     isNew,
     /**

@@ -99,17 +99,17 @@ async function usageOf(db: Database.Database, data: string): Promise<DiskUsage> 
      UNION ALL SELECT id, user_id, project_id FROM sessions WHERE id = @id LIMIT 1`,
   );
   const kinds: DiskUsage["kinds"] = [];
-  const kind = (name: string, count: number, bytes: number) => kinds.push({ kind: name, count, bytes });
+  const addKind = (name: string, count: number, bytes: number) => kinds.push({ kind: name, count, bytes });
 
   const said = db.prepare<[], { id: string; bytes: number }>("SELECT id, bytes FROM said").all();
-  kind("transcripts", said.length, sum(said));
+  addKind("transcripts", said.length, sum(said));
   for (const { id, bytes } of said) charge(ownerOf.get({ id }) ?? { user_id: null, project_id: null }, bytes);
   const told = db
     .prepare<[], { id: string | null; user_id: string | null; project_id: string | null; bytes: number; rows: number }>(
       "SELECT * FROM told",
     )
     .all();
-  kind(
+  addKind(
     "events",
     told.reduce((count, { rows }) => count + rows, 0),
     sum(told),
@@ -122,7 +122,7 @@ async function usageOf(db: Database.Database, data: string): Promise<DiskUsage> 
          FROM ${table} GROUP BY 1, 2`,
       )
       .all();
-    kind(
+    addKind(
       name,
       rows.reduce((all, { count }) => all + count, 0),
       sum(rows),
@@ -135,23 +135,23 @@ async function usageOf(db: Database.Database, data: string): Promise<DiskUsage> 
   addTable("evals", "evals", "user_id", "NULL");
 
   const work = await sizesIn(join(data, "workspaces"));
-  kind("files of runs and chats", work.size, total(work));
+  addKind("files of runs and chats", work.size, total(work));
   for (const [id, bytes] of work) charge(ownerOf.get({ id }) ?? { user_id: null, project_id: null }, bytes);
   const clones = await sizesIn(join(data, "projects"));
-  kind("clones and code graphs", clones.size, total(clones));
+  addKind("clones and code graphs", clones.size, total(clones));
   for (const [id, bytes] of clones) add(projects, id, bytes);
   for (const [name, folder] of [
     ["backups", "backups"],
     ["files of tool servers", "mcp"],
     ["cache", "cache"],
   ] as const)
-    kind(name, filesIn(join(data, folder)).length, (await sizeOfFolder(data, folder))?.bytes ?? 0);
+    addKind(name, filesIn(join(data, folder)).length, (await sizeOfFolder(data, folder))?.bytes ?? 0);
 
-  const pragma = (name: string) => Number(db.pragma(name, { simple: true }));
+  const readPragma = (name: string) => Number(db.pragma(name, { simple: true }));
   const bytesOf = (name: string) => statSync(join(data, name), { throwIfNoEntry: false })?.size ?? 0;
   const database = {
     bytes: bytesOf("skep.db"),
-    free_bytes: pragma("freelist_count") * pragma("page_size"),
+    free_bytes: readPragma("freelist_count") * readPragma("page_size"),
     wal_bytes: bytesOf("skep.db-wal"),
   };
   let files = 0;

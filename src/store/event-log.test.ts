@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { DAY_MS, systemClock, timestamp } from "../core/clock.ts";
+import { DAY_MS, systemClock, toTimestamp } from "../core/clock.ts";
 import { LIMITS } from "../core/limits.ts";
 import { createEventLog } from "./event-log.ts";
 import { openStore } from "./store.ts";
@@ -12,7 +12,7 @@ test("events go once they are too old or too many, and no other", () => {
   const insert = store.sqlite.prepare("INSERT INTO events (id, kind, at, data) VALUES (?, 'x', ?, '{}')");
   const ids = () => store.sqlite.prepare("SELECT id FROM events ORDER BY id").pluck().all();
   const now = Date.now();
-  const [old, recent] = [timestamp(now - KEEP_MS - 60_000), timestamp(now)];
+  const [old, recent] = [toTimestamp(now - KEEP_MS - 60_000), toTimestamp(now)];
   for (let id = 1; id <= 4_500; id++) insert.run(id, old);
   for (let id = 4_501; id <= 4_510; id++) insert.run(id, recent);
   const prune = () => {

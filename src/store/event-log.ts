@@ -1,6 +1,6 @@
 /** Reads the durable event log, and limits its size. */
 
-import { timestamp } from "../core/clock.ts";
+import { toTimestamp } from "../core/clock.ts";
 import type { EventDefinition, EventOf, EventRefs, SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import { ownJson } from "../core/own-json.ts";
@@ -56,8 +56,8 @@ function rawOf(row: EventRow): RawEvent {
   return { id, kind, at, ...known, data };
 }
 
-const whole = (event: RawEvent): SkepEvent => ({ ...event, data: ownJson<SkepEvent["data"]>(event.data) });
-const present = (row: EventRow): SkepEvent => whole(rawOf(row));
+const parseEvent = (event: RawEvent): SkepEvent => ({ ...event, data: ownJson<SkepEvent["data"]>(event.data) });
+const present = (row: EventRow): SkepEvent => parseEvent(rawOf(row));
 
 /** References that have an index; other filters are checked row by row. */
 const INDEXED = ["run_id", "session_id", "swarm_id"] as const;
@@ -125,7 +125,7 @@ export function createEventLog(store: Store) {
           characters += row.data.length;
           if (matches(event, filter) && fits(event)) {
             if (events.length === limit) return { events, before };
-            events.push(whole(event));
+            events.push(parseEvent(event));
           }
           before = row.id;
         }
@@ -151,7 +151,7 @@ export function createEventLog(store: Store) {
         `DELETE FROM events WHERE id IN (SELECT id FROM events ORDER BY id LIMIT ${LIMITS.pruneRows})
            AND (id <= ? OR at < ?)`,
       );
-      const { changes } = store.write(() => remove.run(oldest, timestamp(before)));
+      const { changes } = store.write(() => remove.run(oldest, toTimestamp(before)));
       return changes === LIMITS.pruneRows;
     },
   };

@@ -10,7 +10,7 @@
  */
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Clock, timestamp } from "../core/clock.ts";
+import { type Clock, toTimestamp } from "../core/clock.ts";
 import { type Problem, unavailable } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { shortDatabase } from "./short-database.ts";
@@ -45,7 +45,7 @@ export function identify(store: Store, clock: Clock): Identity {
     const [known, before, place] = [read(INSTANCE), read(PLACE), placeOf(store.sqlite.name)];
     const isCopy = before !== undefined && place !== undefined && before !== place;
     if (place !== undefined && before !== place) keep(PLACE, place);
-    if (isCopy) keep(STANDBY, timestamp(clock.now()));
+    if (isCopy) keep(STANDBY, toTimestamp(clock.now()));
     if (known !== undefined && !isCopy) return known;
     const made = newId("instance");
     keep(INSTANCE, made);
@@ -96,7 +96,7 @@ export function markRestored(data: string, { isActive }: { isActive: boolean }):
     db.prepare(KEEP).run(INSTANCE, newId("instance"));
     db.prepare(DROP).run(PLACE);
     if (isActive) db.prepare(DROP).run(STANDBY);
-    else db.prepare(KEEP).run(STANDBY, timestamp(Date.now()));
+    else db.prepare(KEEP).run(STANDBY, toTimestamp(Date.now()));
   })();
 }
 

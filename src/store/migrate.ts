@@ -27,7 +27,7 @@ export function compareMigrations(db: Database.Database, migrations: readonly Mi
   if (steps.length > 0) applied.add("0001-schema");
   const foreign = [...applied].filter((name) => !known.has(name));
   const missing = migrations.filter(({ name }) => !applied.has(name));
-  return { missing, refusal: foreign.length > 0 ? newer(foreign) : null };
+  return { missing, refusal: foreign.length > 0 ? createNewerProblem(foreign) : null };
 }
 
 /**
@@ -60,7 +60,7 @@ export function migrate(
   return missing.map((migration) => migration.name);
 }
 
-const newer = (names: string[]): Problem =>
+const createNewerProblem = (names: string[]): Problem =>
   new Problem(
     409,
     "database_newer",

@@ -43,7 +43,7 @@ function exposedIn(top: Folder): string[] {
   const waiting = [""];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     const above = path;
-    look(top, above, (name, { kind, mode }) => {
+    visit(top, above, (name, { kind, mode }) => {
       const below = joinPath(above, name);
       if (mode & OTHERS) found.push(below);
       if (kind === "folder" && !SHALLOW.has(above)) waiting.push(below);
@@ -55,7 +55,7 @@ function exposedIn(top: Folder): string[] {
 type Seen = ReturnType<Folder["stat"]>;
 
 /** Visits the files and folders in a folder. Visits nothing when the folder is gone, or this user may not list it. */
-function look(top: Folder, path: string, see: (name: string, stat: Seen) => void): void {
+function visit(top: Folder, path: string, see: (name: string, stat: Seen) => void): void {
   try {
     using folder = top.folder(path);
     for (const { name } of folder.list()) {

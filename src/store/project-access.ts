@@ -2,7 +2,7 @@
  * Roles in projects: the only code that reads and writes them. They are cached in memory, because they are needed for
  * every row, event, model call and tool call. Every change drops the cache.
  */
-import { type Clock, timestamp } from "../core/clock.ts";
+import { type Clock, toTimestamp } from "../core/clock.ts";
 import { isId } from "../core/ids.ts";
 import { OPEN_ROLE, PROJECT_ROLES, type ProjectRole, type ProjectRoles } from "../core/ownership.ts";
 import type { Store } from "./store.ts";
@@ -31,7 +31,7 @@ interface Known {
 }
 
 const keyOf = (project: string, user: string): string => `${project} ${user}`;
-const higher = (one: ProjectRole, other: ProjectRole): ProjectRole =>
+const pickHigher = (one: ProjectRole, other: ProjectRole): ProjectRole =>
   PROJECT_ROLES.indexOf(one) > PROJECT_ROLES.indexOf(other) ? one : other;
 
 export function createProjectAccess(store: Store, clock: Clock) {
@@ -60,11 +60,11 @@ export function createProjectAccess(store: Store, clock: Clock) {
     roleOf(me, project, own) {
       const { closed, roles: all } = loadKnown();
       const role = me === null ? undefined : all.get(keyOf(project, me));
-      if (!closed.has(project)) return role === undefined ? OPEN_ROLE : higher(role, OPEN_ROLE);
+      if (!closed.has(project)) return role === undefined ? OPEN_ROLE : pickHigher(role, OPEN_ROLE);
       if (own !== project) return role ?? null;
       // Administrators need no membership, and a lower role takes nothing from them. Work that they started, under no
       // account or their own, sees its own project.
-      if (me === null || isAdministrator(me)) return role === undefined ? OPEN_ROLE : higher(role, OPEN_ROLE);
+      if (me === null || isAdministrator(me)) return role === undefined ? OPEN_ROLE : pickHigher(role, OPEN_ROLE);
       return role ?? null;
     },
   };
@@ -106,7 +106,7 @@ export function createProjectAccess(store: Store, clock: Clock) {
     put({ source = "hand", added_by = null, provider = null, ...row }: NewMember): void {
       change(() => {
         const before = members.find({ project_id: row.project_id, user_id: row.user_id });
-        const created_at = before?.created_at ?? timestamp(clock.now());
+        const created_at = before?.created_at ?? toTimestamp(clock.now());
         members.put({ ...row, source, added_by, provider, created_at }, ["project_id", "user_id"]);
       });
     },
@@ -126,7 +126,7 @@ export function createProjectAccess(store: Store, clock: Clock) {
               source: "hand",
               added_by: null,
               provider: null,
-              created_at: timestamp(clock.now()),
+              created_at: toTimestamp(clock.now()),
             },
             ["project_id", "user_id"],
           );

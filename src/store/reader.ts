@@ -4,7 +4,7 @@
  */
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { lazy } from "../core/lazy.ts";
+import { memoize } from "../core/lazy.ts";
 import type { Prepare } from "./statement-cache.ts";
 
 type Value = string | number | null;
@@ -25,7 +25,7 @@ export function createReader<T extends SQLiteTable, K extends keyof T["$inferSel
   table: T,
   names: readonly K[],
 ): Reader<Pick<T["$inferSelect"], K>> {
-  const made = lazy(() => {
+  const made = memoize(() => {
     const columns = getTableColumns(table);
     const from = getTableName(table);
     return {
@@ -57,20 +57,20 @@ export function allOf(...conditions: Condition[]): { where: string; values: Valu
   };
 }
 
-/** Rows after the page's last row in descending order; for ascending order use `above`. */
-export const below = (column: string, { after }: { after: string | null }): Condition =>
+/** Rows after the page's last row in descending order; for ascending order use `seekAbove`. */
+export const seekBelow = (column: string, { after }: { after: string | null }): Condition =>
   after === null ? undefined : [`${column} < ?`, after];
-export const above = (column: string, { after }: { after: string | null }): Condition =>
+export const seekAbove = (column: string, { after }: { after: string | null }): Condition =>
   after === null ? undefined : [`${column} > ?`, after];
 
 /** `column IN (?, …)`. */
-export const within = (column: string, values: readonly Value[]): Condition => [
+export const matchIn = (column: string, values: readonly Value[]): Condition => [
   `${column} IN (${values.map(() => "?").join(", ")})`,
   ...values,
 ];
 
-/** Like `within`, with all values in one parameter, so that the statement's text does not depend on their number. */
-export const among = (column: string, values: readonly string[]): Condition => [
+/** Like `matchIn`, with all values in one parameter, so that the statement's text does not depend on their number. */
+export const matchInJson = (column: string, values: readonly string[]): Condition => [
   `${column} IN (SELECT value FROM json_each(?))`,
   JSON.stringify(values),
 ];

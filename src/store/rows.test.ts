@@ -6,7 +6,7 @@ import { OPEN_PROJECTS } from "../testing/open-projects.ts";
 import { openStore } from "./store.ts";
 import { toolOverrides } from "./tables/agents.ts";
 import { cookieSets } from "./tables/cookies.ts";
-import { readable, WHOSE } from "./whose.ts";
+import { buildReadCondition, WHOSE } from "./whose.ts";
 
 const store = openStore({ path: ":memory:", clock: systemClock });
 store.sqlite.pragma("foreign_keys = OFF");
@@ -50,7 +50,7 @@ test("values and conditions must all hold; null means an empty column, undefined
   expect(ids({ owner_id: undefined })).toEqual(["ck_1", "ck_2", "ck_3", "ck_4"]);
   expect(ids({ domains: ["example.com", "?"], owner_id: "usr_b" }, ["cookie_sets.id < ?", "ck_4"])).toEqual(["ck_3"]);
   expect(
-    ids(readable({ admin: false, projects: OPEN_PROJECTS, userId: "usr_a" }, WHOSE.cookie_sets), undefined),
+    ids(buildReadCondition({ admin: false, projects: OPEN_PROJECTS, userId: "usr_a" }, WHOSE.cookie_sets), undefined),
   ).toEqual(["ck_1"]);
   expect(sets.list([{ owner_id: "usr_b" }], { order: "id DESC", limit: 1 })).toEqual([set("ck_4", "usr_b")]);
   expect(sets.count({ owner_id: "usr_b" })).toBe(2);

@@ -4,15 +4,15 @@
  */
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
-import { below, type Condition } from "./reader.ts";
+import { type Condition, seekBelow } from "./reader.ts";
 import type { Prepare } from "./statement-cache.ts";
 
 /** Values of columns. Null: the column is empty. Undefined: any value. */
 type Values<T extends SQLiteTable> = { [K in keyof T["$inferSelect"]]?: T["$inferSelect"][K] | undefined };
 
 /**
- * Selects rows by values of columns, or by a condition such as that of `readable`. When there are several, all must
- * hold.
+ * Selects rows by values of columns, or by a condition such as that of `buildReadCondition`. When there are several, all
+ * must hold.
  */
 export type Where<T extends SQLiteTable> = Values<T> | Condition;
 
@@ -107,7 +107,7 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T) 
     page: (
       where: readonly Where<T>[],
       { after, limit }: { after: string | null; limit: number },
-    ): T["$inferSelect"][] => list([...where, below("id", { after })], { order: "id DESC", limit: limit + 1 }),
+    ): T["$inferSelect"][] => list([...where, seekBelow("id", { after })], { order: "id DESC", limit: limit + 1 }),
     count(...where: Where<T>[]): number {
       const [text, values] = whereOf(where);
       return statement<{ rows: number }>(`SELECT count(*) AS rows FROM ${name}${text}`).get(...values)!.rows;

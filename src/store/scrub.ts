@@ -62,9 +62,9 @@ export function createScrubber(sqlite: Database.Database) {
      */
     async scrub(signal: AbortSignal): Promise<boolean> {
       if (!isShrinkable(sqlite)) return false;
-      const pages = () => Number(sqlite.pragma("page_count", { simple: true }));
+      const countPages = () => Number(sqlite.pragma("page_count", { simple: true }));
       // The first page holds the schema and is always cached.
-      for (let [page, tries] = [2, 0]; page <= pages(); ) {
+      for (let [page, tries] = [2, 0]; page <= countPages(); ) {
         const next = scrubSome(page);
         if (next === undefined && ++tries > TRIES) return false;
         page = next ?? page;

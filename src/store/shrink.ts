@@ -59,8 +59,8 @@ interface Shrunk {
  */
 export async function shrink(sqlite: Database.Database, signal: AbortSignal): Promise<Shrunk> {
   const pageSize = Number(sqlite.pragma("page_size", { simple: true }));
-  const pages = () => Number(sqlite.pragma("page_count", { simple: true }));
-  const before = pages();
+  const countPages = () => Number(sqlite.pragma("page_count", { simple: true }));
+  const before = countPages();
   const pause = async () => {
     signal.throwIfAborted();
     await setTimeout(PAUSE_MS);
@@ -78,18 +78,18 @@ export async function shrink(sqlite: Database.Database, signal: AbortSignal): Pr
     }
   }
   if (isShrinkable(sqlite))
-    for (let left = free(sqlite); left > 0; ) {
+    for (let left = countFree(sqlite); left > 0; ) {
       sqlite.exec(`PRAGMA incremental_vacuum(${PAGES})`);
-      const now = free(sqlite);
+      const now = countFree(sqlite);
       if (now === left) break;
       left = now;
       await pause();
     }
   const isWalEmpty = await emptyWal(sqlite, signal);
-  return { freed: Math.max(0, before - pages()) * pageSize, isWalEmpty };
+  return { freed: Math.max(0, before - countPages()) * pageSize, isWalEmpty };
 }
 
-const free = (sqlite: Database.Database): number => Number(sqlite.pragma("freelist_count", { simple: true }));
+const countFree = (sqlite: Database.Database): number => Number(sqlite.pragma("freelist_count", { simple: true }));
 
 /** Empties the WAL with retries, because a reader in another process, such as a backup, holds it while it reads. */
 async function emptyWal(sqlite: Database.Database, signal: AbortSignal): Promise<boolean> {

@@ -34,7 +34,7 @@ const forgetIn = (taken: Snapshot, path: string): void => {
 export function createSnapshots() {
   let snapshot: Snapshot | undefined;
   const preparing = new Set<Snapshot>();
-  const within = <T>(taken: Snapshot, work: () => T): T => {
+  const runIn = <T>(taken: Snapshot, work: () => T): T => {
     const outer = snapshot;
     snapshot = taken;
     try {
@@ -47,7 +47,7 @@ export function createSnapshots() {
     /** The current snapshot; undefined outside of one. */
     current: () => snapshot,
     take<T>(work: () => T): T {
-      return snapshot === undefined ? within(emptySnapshot(), work) : work();
+      return snapshot === undefined ? runIn(emptySnapshot(), work) : work();
     },
     async takeInTurns<T>(look: () => Iterable<void>, work: () => T): Promise<T> {
       const taken = emptySnapshot();
@@ -55,8 +55,8 @@ export function createSnapshots() {
       try {
         const turn = takeTurns();
         const steps = look()[Symbol.iterator]();
-        while (!within(taken, () => steps.next()).done) await turn();
-        return within(taken, work);
+        while (!runIn(taken, () => steps.next()).done) await turn();
+        return runIn(taken, work);
       } finally {
         preparing.delete(taken);
       }

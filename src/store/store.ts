@@ -6,7 +6,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { type Clock, timestamp } from "../core/clock.ts";
+import { type Clock, toTimestamp } from "../core/clock.ts";
 import { type DraftOf, type EventDefinition, type EventDraft, faultsOf, type SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import { ownJson } from "../core/own-json.ts";
@@ -142,7 +142,7 @@ function createStore(
   const savepoint = sqlite.prepare("SAVEPOINT inner_write");
   const undo = sqlite.prepare("ROLLBACK TO inner_write");
   const keep = sqlite.prepare("RELEASE inner_write");
-  let receiver: (events: SkepEvent[]) => void = () => {};
+  let receive: (events: SkepEvent[]) => void = () => {};
   const authorities = new AsyncLocalStorage<Authority | undefined>();
   let depth = 0;
   let written: SkepEvent[] = [];
@@ -154,7 +154,7 @@ function createStore(
     let json = JSON.stringify(data);
     if (checkEvents) assertFits(definition, ownJson<never>(json));
     if (json.length > LIMITS.eventDataBytes) json = JSON.stringify({ cut: true, text: json.slice(0, 4_096) });
-    const at = timestamp(clock.now());
+    const at = toTimestamp(clock.now());
     const { lastInsertRowid } = insertEvent.run({ ...NO_REFS, ...refs, kind, at, data: json });
     written.push({ ...refs, kind, data: ownJson<never>(json), id: Number(lastInsertRowid), at });
   };
@@ -186,7 +186,7 @@ function createStore(
       depth--;
     }
   }
-  function outermost<T>(change: (tx: WriteTx) => T): T {
+  function runOutermost<T>(change: (tx: WriteTx) => T): T {
     const authority = authorities.getStore();
     begin.run();
     depth = 1;
@@ -216,7 +216,7 @@ function createStore(
     const [events, due] = [written, effects];
     written = [];
     effects = [];
-    if (events.length > 0) receiver(events);
+    if (events.length > 0) receive(events);
     for (const effect of due)
       try {
         const done = effect();
@@ -228,13 +228,13 @@ function createStore(
   function runUnsynced<T>(change: (tx: WriteTx) => T): T {
     sqlite.pragma("synchronous = NORMAL");
     try {
-      return outermost(change);
+      return runOutermost(change);
     } finally {
       sqlite.pragma("synchronous = FULL");
     }
   }
   const writeBy =
-    (commit: typeof outermost) =>
+    (commit: typeof runOutermost) =>
     <T>(change: (tx: WriteTx) => T): T => {
       if (depth > 0) return runNested(change);
       const result = commit(change);
@@ -242,7 +242,7 @@ function createStore(
       authorities.run(undefined, deliver);
       return result;
     };
-  const [write, note] = [writeBy(outermost), writeBy(runUnsynced)];
+  const [write, note] = [writeBy(runOutermost), writeBy(runUnsynced)];
   const soon = createSoonQueue({
     insert,
     // Text chunks may be lost in a power failure but not when the process dies, so they alone cause no fsync.
@@ -260,7 +260,7 @@ function createStore(
     flush: soon.flush,
     scrub: scrubber.scrub,
     onCommit(next) {
-      receiver = next;
+      receive = next;
     },
     close() {
       try {

@@ -78,13 +78,13 @@ function createInside(root: string) {
   /** Asserts that every existing folder above the path is inside. */
   const assertInside = (path: string): void => {
     const parts = path.split("/");
-    const outside = () =>
+    const createOutsideProblem = () =>
       new Problem(409, "outside_folder", "A link leads out of the folder; nothing is written there.");
-    if (parts.some((part) => part === "" || part === "." || part === "..")) throw outside();
+    if (parts.some((part) => part === "" || part === "." || part === "..")) throw createOutsideProblem();
     for (let depth = 1; depth < parts.length; depth++) {
       const above = parts.slice(0, depth).join("/");
       if (!isThere(join(root, above))) return;
-      if (resolve(above) === undefined) throw outside();
+      if (resolve(above) === undefined) throw createOutsideProblem();
     }
   };
   const list = (path: string): readonly FolderEntry[] => {

@@ -10,7 +10,7 @@ import { ANONYMOUS, type Caller, LOCAL_ADMIN } from "../http/caller.ts";
 import { SCOPES, type Scope, withinScopes } from "../http/scopes.ts";
 import { migrate } from "./migrate.ts";
 import { LOCAL_USER } from "./tables/providers.ts";
-import { INTERNAL, mayRead, readable, WHOSE, WHOSE_FILES, WHOSE_SESSIONS, type Whose } from "./whose.ts";
+import { buildReadCondition, INTERNAL, mayRead, WHOSE, WHOSE_FILES, WHOSE_SESSIONS, type Whose } from "./whose.ts";
 
 const ADA = "usr_ada";
 const BEN = "usr_ben";
@@ -274,7 +274,7 @@ const textOf = (row: Record<string, unknown>): string =>
 
 /** The rows that a query with the condition finds. */
 function queryRows(whose: AnyWhose, asker: Asker): string[] {
-  const [where, ...values] = readable(asker, whose, "x") ?? ["1"];
+  const [where, ...values] = buildReadCondition(asker, whose, "x") ?? ["1"];
   const names = Object.keys(rowsOf(whose)[0]!.row);
   const rows = sqlite.prepare(`SELECT ${names.join(", ")} FROM ${whose.table} AS x WHERE ${where}`).all(...values);
   return (rows as Record<string, unknown>[]).map(textOf).sort();

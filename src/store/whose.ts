@@ -1,6 +1,7 @@
 /**
  * Who owns the rows of each table: the one list that names a policy (`core/ownership.ts`) for every table. Code with a
- * row at hand calls `mayRead`; a query uses `readable`. A table in neither this list nor `INTERNAL` fails a test.
+ * row at hand calls `mayRead`; a query uses `buildReadCondition`. A table in neither this list nor `INTERNAL` fails a
+ * test.
  */
 import { notFound } from "../core/errors.ts";
 import { ADMINISTRATORS } from "../core/events.ts";
@@ -26,18 +27,18 @@ export interface Whose<Row> {
 }
 
 /** Rows with columns for their owner and project. */
-function rows<O extends string = never, P extends string = never>(
+function defineRows<O extends string = never, P extends string = never>(
   table: string,
   policy: PolicyName,
   { owner, project }: { owner?: O; project?: P } = {},
 ): Whose<Record<O | P, string | null>> {
   const read = (row: Record<O | P, string | null>, name: O | P | undefined) => (name ? row[name] : null);
-  const column = (alias: string, name: string | undefined) => (name ? `${alias}.${name}` : "NULL");
+  const qualify = (alias: string, name: string | undefined) => (name ? `${alias}.${name}` : "NULL");
   return {
     table,
     policy: POLICIES[policy],
     belonging: (row) => ({ owner: read(row, owner), project: read(row, project) }),
-    columns: (alias) => ({ owner: column(alias, owner), project: column(alias, project) }),
+    columns: (alias) => ({ owner: qualify(alias, owner), project: qualify(alias, project) }),
   };
 }
 
@@ -62,17 +63,17 @@ const personalRows = (table: string): Whose<{ user_id: string }> => ({
 /** The same rows under another policy. */
 export const ruledBy = <Row>(policy: Policy, whose: Whose<Row>): Whose<Row> => ({ ...whose, policy });
 
-const users = rows("users", "ownerOrAdmin", { owner: "id" });
-const sessions = rows("sessions", "ownerOrNobody", { owner: "user_id", project: "project_id" });
+const users = defineRows("users", "ownerOrAdmin", { owner: "id" });
+const sessions = defineRows("sessions", "ownerOrNobody", { owner: "user_id", project: "project_id" });
 const swarms = partOf("swarms", sessions, "session_id", { policy: "ownerOrAdmin" });
-const runs = rows("runs", "ownerOrNobody", { owner: "created_by", project: "project_id" });
-const attachments = rows("attachments", "owner", { owner: "user_id" });
-const cookieSets = rows("cookie_sets", "owner", { owner: "owner_id" });
-const documents = rows("documents", "ownerOrProject", { owner: "user_id", project: "project_id" });
-const memoryEntries = rows("memory_entries", "ownerOrNobody", { owner: "owner_id" });
-const routines = rows("pulse_routines", "ownerOrAdmin", { owner: "user_id", project: "project_id" });
-const evals = rows("evals", "ownerOrAdmin", { owner: "user_id" });
-const tasks = rows("tasks", "everybody", { project: "project_id" });
+const runs = defineRows("runs", "ownerOrNobody", { owner: "created_by", project: "project_id" });
+const attachments = defineRows("attachments", "owner", { owner: "user_id" });
+const cookieSets = defineRows("cookie_sets", "owner", { owner: "owner_id" });
+const documents = defineRows("documents", "ownerOrProject", { owner: "user_id", project: "project_id" });
+const memoryEntries = defineRows("memory_entries", "ownerOrNobody", { owner: "owner_id" });
+const routines = defineRows("pulse_routines", "ownerOrAdmin", { owner: "user_id", project: "project_id" });
+const evals = defineRows("evals", "ownerOrAdmin", { owner: "user_id" });
+const tasks = defineRows("tasks", "everybody", { project: "project_id" });
 /** A channel for everyone's runs belongs to the administrators, not to the user who made it. */
 const channels: Whose<{ owner_id: string | null; whose: string }> = {
   table: "notification_channels",
@@ -87,24 +88,24 @@ const channels: Whose<{ owner_id: string | null; whose: string }> = {
 
 export const WHOSE = {
   users,
-  auth_sessions: rows("auth_sessions", "ownerOrAdmin", { owner: "user_id" }),
-  api_keys: rows("api_keys", "ownerOrAdmin", { owner: "user_id" }),
-  identities: rows("identities", "ownerOrAdmin", { owner: "user_id" }),
-  oidc_providers: rows("oidc_providers", "administrator"),
-  waitlist: rows("waitlist", "administrator"),
-  preferences: rows("preferences", "owner", { owner: "user_id" }),
+  auth_sessions: defineRows("auth_sessions", "ownerOrAdmin", { owner: "user_id" }),
+  api_keys: defineRows("api_keys", "ownerOrAdmin", { owner: "user_id" }),
+  identities: defineRows("identities", "ownerOrAdmin", { owner: "user_id" }),
+  oidc_providers: defineRows("oidc_providers", "administrator"),
+  waitlist: defineRows("waitlist", "administrator"),
+  preferences: defineRows("preferences", "owner", { owner: "user_id" }),
   user_provider_keys: personalRows("user_provider_keys"),
   harness_logins: personalRows("harness_logins"),
 
-  projects: rows("projects", "everybody", { project: "id" }),
-  project_environments: rows("project_environments", "everybody", { project: "project_id" }),
-  project_setups: rows("project_setups", "everybody", { project: "project_id" }),
+  projects: defineRows("projects", "everybody", { project: "id" }),
+  project_environments: defineRows("project_environments", "everybody", { project: "project_id" }),
+  project_setups: defineRows("project_setups", "everybody", { project: "project_id" }),
   tasks,
   task_dependencies: partOf("task_dependencies", tasks, "task_id"),
   task_history: partOf("task_history", tasks, "task_id"),
-  project_members: rows("project_members", "everybody", { project: "project_id" }),
-  project_invitations: rows("project_invitations", "everybody", { project: "project_id" }),
-  workflow_policies: rows("workflow_policies", "everybody", { project: "project_id" }),
+  project_members: defineRows("project_members", "everybody", { project: "project_id" }),
+  project_invitations: defineRows("project_invitations", "everybody", { project: "project_id" }),
+  workflow_policies: defineRows("workflow_policies", "everybody", { project: "project_id" }),
 
   runs,
   steps: partOf("steps", runs, "run_id"),
@@ -113,8 +114,8 @@ export const WHOSE = {
   previews: partOf("previews", runs, "run_id"),
   screenshots: partOf("screenshots", runs, "run_id"),
   codehost_runs: partOf("codehost_runs", runs, "run_id"),
-  codehost_rules: rows("codehost_rules", "administrator"),
-  codehost_deliveries: rows("codehost_deliveries", "administrator"),
+  codehost_rules: defineRows("codehost_rules", "administrator"),
+  codehost_deliveries: defineRows("codehost_deliveries", "administrator"),
 
   evals,
   eval_tasks: partOf("eval_tasks", evals, "eval_id"),
@@ -126,47 +127,47 @@ export const WHOSE = {
   tool_calls: partOf("tool_calls", sessions, "session_id"),
   permission_requests: partOf("permission_requests", sessions, "session_id"),
   /** Answers for an agent are visible to everybody; answers for a run or a chat, to its owner. */
-  permission_answers: rows("permission_answers", "ownerOrNobody", { owner: "user_id" }),
+  permission_answers: defineRows("permission_answers", "ownerOrNobody", { owner: "user_id" }),
   egress_connections: partOf("egress_connections", sessions, "session_id"),
   swarms,
   swarm_tasks: partOf("swarm_tasks", swarms, "swarm_id"),
   onboardings: partOf("onboardings", sessions, "session_id", { policy: "owner" }),
-  agent_messages: rows("agent_messages", "ownerOrAdmin", { owner: "user_id" }),
+  agent_messages: defineRows("agent_messages", "ownerOrAdmin", { owner: "user_id" }),
   pulse_routines: routines,
   pulse_ticks: partOf("pulse_ticks", routines, "routine_id"),
   attachments,
   attachment_holds: partOf("attachment_holds", attachments, "attachment_id"),
 
-  agent_totals: rows("agent_totals", "everybody"),
-  tool_overrides: rows("tool_overrides", "everybody"),
-  agent_tts_settings: rows("agent_tts_settings", "everybody"),
-  secrets: rows("secrets", "everybody"),
-  secret_grants: rows("secret_grants", "everybody"),
-  providers: rows("providers", "administrator"),
-  mcp_servers: rows("mcp_servers", "administrator"),
-  mcp_tools: rows("mcp_tools", "administrator"),
-  model_trials: rows("model_trials", "administrator"),
-  settings: rows("settings", "administrator"),
-  drained_hosts: rows("drained_hosts", "administrator"),
+  agent_totals: defineRows("agent_totals", "everybody"),
+  tool_overrides: defineRows("tool_overrides", "everybody"),
+  agent_tts_settings: defineRows("agent_tts_settings", "everybody"),
+  secrets: defineRows("secrets", "everybody"),
+  secret_grants: defineRows("secret_grants", "everybody"),
+  providers: defineRows("providers", "administrator"),
+  mcp_servers: defineRows("mcp_servers", "administrator"),
+  mcp_tools: defineRows("mcp_tools", "administrator"),
+  model_trials: defineRows("model_trials", "administrator"),
+  settings: defineRows("settings", "administrator"),
+  drained_hosts: defineRows("drained_hosts", "administrator"),
 
   memory_entries: memoryEntries,
   memory_recalls: partOf("memory_recalls", sessions, "session_id", { policy: "ownerOrAdmin" }),
-  memory_scores: rows("memory_scores", "everybody"),
+  memory_scores: defineRows("memory_scores", "everybody"),
   documents,
   document_sections: partOf("document_sections", documents, "document_id"),
   document_chunks: partOf("document_chunks", documents, "document_id"),
 
-  llm_calls: rows("llm_calls", "ownerOrAdmin", { owner: "user_id", project: "project_id" }),
-  usage_days: rows("usage_days", "ownerOrAdmin", { owner: "user_id" }),
-  usage_hours: rows("usage_hours", "ownerOrAdmin", { owner: "user_id" }),
-  usage_projects: rows("usage_projects", "ownerOrAdmin", { owner: "user_id", project: "project_id" }),
-  run_days: rows("run_days", "ownerOrAdmin", { owner: "user_id" }),
-  workspace_sizes: rows("workspace_sizes", "ownerOrAdmin", { owner: "user_id" }),
-  tts_calls: rows("tts_calls", "ownerOrAdmin", { owner: "user_id" }),
-  api_usage: rows("api_usage", "administrator"),
-  audit: rows("audit", "administrator"),
+  llm_calls: defineRows("llm_calls", "ownerOrAdmin", { owner: "user_id", project: "project_id" }),
+  usage_days: defineRows("usage_days", "ownerOrAdmin", { owner: "user_id" }),
+  usage_hours: defineRows("usage_hours", "ownerOrAdmin", { owner: "user_id" }),
+  usage_projects: defineRows("usage_projects", "ownerOrAdmin", { owner: "user_id", project: "project_id" }),
+  run_days: defineRows("run_days", "ownerOrAdmin", { owner: "user_id" }),
+  workspace_sizes: defineRows("workspace_sizes", "ownerOrAdmin", { owner: "user_id" }),
+  tts_calls: defineRows("tts_calls", "ownerOrAdmin", { owner: "user_id" }),
+  api_usage: defineRows("api_usage", "administrator"),
+  audit: defineRows("audit", "administrator"),
 
-  events: rows("events", "ownerOrNobody", { owner: "user_id", project: "project_id" }),
+  events: defineRows("events", "ownerOrNobody", { owner: "user_id", project: "project_id" }),
   /** A job that somebody requested belongs to them; other jobs belong to their project. */
   jobs: {
     table: "jobs",
@@ -195,7 +196,7 @@ export const WHOSE = {
   } satisfies Whose<{ user_id: string | null }>,
   notification_channels: channels,
   notification_deliveries: partOf("notification_deliveries", channels, "channel_id"),
-  messengers: rows("messengers", "everybody"),
+  messengers: defineRows("messengers", "everybody"),
 
   cookie_sets: cookieSets,
   cookie_grants: partOf("cookie_grants", cookieSets, "cookie_set_id"),
@@ -212,10 +213,10 @@ export const WHOSE_SESSIONS = {
 };
 
 /** Owners of runs in their text index, which knows no projects; its results are checked again in `runs`. */
-export const WHOSE_TEXTS = { runs: rows("run_texts", "owner", { owner: "created_by" }) };
+export const WHOSE_TEXTS = { runs: defineRows("run_texts", "owner", { owner: "created_by" }) };
 
 /** Files that belong to somebody, as rows do. */
-export const WHOSE_FILES = { skills: rows("skills", "ownerOrNobody", { owner: "owner_id" }) };
+export const WHOSE_FILES = { skills: defineRows("skills", "ownerOrNobody", { owner: "owner_id" }) };
 
 /** Tables whose rows are never shown directly, and why. */
 export const INTERNAL: Record<string, string> = {
@@ -265,7 +266,7 @@ export function expectReadable<Row>(asker: Asker, whose: Whose<NoInfer<Row>>, ro
 }
 
 /** A query condition for the rows that the asker may read. @param alias name of the table in the query. */
-export const readable = <Row>(asker: Asker, whose: Whose<Row>, alias = whose.table): ReadCondition =>
+export const buildReadCondition = <Row>(asker: Asker, whose: Whose<Row>, alias = whose.table): ReadCondition =>
   conditionOf(whose.policy, asker, whose, alias);
 
 /** A query condition for the asker's own rows, for lists without what belongs to everybody. */

@@ -50,10 +50,10 @@ export function createTextWork({ command, onRestart, ...options }: TextWorkOptio
   const { timeoutMs, memoryBytes, idleMs } = limits;
   const workers = new Set<WorkerProcess<TextReply>>();
   let isClosed = false;
-  const stopping = () => unavailable("stopping", "The server stops.");
+  const createStoppingProblem = () => unavailable("stopping", "The server stops.");
 
   function spawn(): WorkerProcess<TextReply> {
-    if (isClosed) throw stopping();
+    if (isClosed) throw createStoppingProblem();
     const setup = { name: "text worker", command, env: {}, idleMs, memoryBytes, memoryCheckMs: MEMORY_CHECK_MS };
     const worker = new WorkerProcess<TextReply>(setup, (ended, reason) => {
       if (reason) onRestart?.(reason);
@@ -78,16 +78,17 @@ export function createTextWork({ command, onRestart, ...options }: TextWorkOptio
     ...args: TextOperations[Name]["args"]
   ): Promise<TextOperations[Name]["value"]> {
     try {
-      const work = (worker: WorkerProcess<TextReply>) =>
+      const askWorker = (worker: WorkerProcess<TextReply>) =>
         worker.ask({
           what: operation,
           message: { operation, args },
           timeoutMs,
-          take: (reply) => (reply.kind === "value" ? { value: reply.value } : { error: unusable(what, reply.message) }),
+          take: (reply) =>
+            reply.kind === "value" ? { value: reply.value } : { error: createUnusableProblem(what, reply.message) },
         });
-      return (await pool.run(owner, work)) as TextOperations[Name]["value"];
+      return (await pool.run(owner, askWorker)) as TextOperations[Name]["value"];
     } catch (error) {
-      if (isClosed) throw stopping();
+      if (isClosed) throw createStoppingProblem();
       throw error instanceof WorkerLost ? tooHard(what, error.how) : error;
     }
   }
@@ -120,5 +121,5 @@ export function createTextWork({ command, onRestart, ...options }: TextWorkOptio
   };
 }
 
-const unusable = (what: string, why: string) =>
+const createUnusableProblem = (what: string, why: string) =>
   new Problem(422, "too_hard", `${what} cannot be worked on: ${why.slice(0, 300)}`);

@@ -50,7 +50,7 @@ export function createExtractor(command: readonly string[], limits: ExtractorLim
   return {
     /** Reads a file. @throws Problem 422 `unreadable` with the reason; the signal's reason when it is aborted. */
     async extract({ path, hint = "", signal, section, progress }: ExtractRequest): Promise<ExtractedDocument> {
-      if (isClosed) throw stopping();
+      if (isClosed) throw createStoppingProblem();
       signal.throwIfAborted();
       const child = Bun.spawn(addLimits([...command, path, hint], limits), {
         stdin: "ignore",
@@ -73,10 +73,12 @@ export function createExtractor(command: readonly string[], limits: ExtractorLim
       try {
         const outcome = await outcomeOf(child.stdout, { section, progress, tooMuch: () => kill("output") });
         await child.exited;
-        if (isClosed) throw stopping();
+        if (isClosed) throw createStoppingProblem();
         signal.throwIfAborted();
         if (outcome?.kind === "end" && why === undefined) return outcome.document;
-        throw unreadable(outcome?.kind === "failed" && why === undefined ? outcome.reason : REASONS[why ?? "ended"]);
+        throw createUnreadableProblem(
+          outcome?.kind === "failed" && why === undefined ? outcome.reason : REASONS[why ?? "ended"],
+        );
       } finally {
         clearTimeout(late);
         clearInterval(watch);
@@ -103,8 +105,9 @@ const REASONS = {
   output: "It holds too much text.",
   ended: "It is broken, or needs too much memory to read.",
 };
-const unreadable = (reason: string) => new Problem(422, "unreadable", `The file cannot be read. ${reason}`);
-const stopping = () => unavailable("stopping", "The server stops.");
+const createUnreadableProblem = (reason: string) =>
+  new Problem(422, "unreadable", `The file cannot be read. ${reason}`);
+const createStoppingProblem = () => unavailable("stopping", "The server stops.");
 
 /**
  * Sets the limits with the shell's `ulimit`, so that the system enforces them even after this process has died. Without

@@ -46,7 +46,12 @@ export interface Page {
 }
 
 type Loader = Parameters<typeof lazyPage>[0];
-const page = (path: string, title: string, load: Loader, more: Omit<Page, "path" | "title" | "view"> = {}): Page => ({
+const definePage = (
+  path: string,
+  title: string,
+  load: Loader,
+  more: Omit<Page, "path" | "title" | "view"> = {},
+): Page => ({
   path,
   title,
   view: lazyPage(load, LoadingPage),
@@ -54,111 +59,113 @@ const page = (path: string, title: string, load: Loader, more: Omit<Page, "path"
 });
 
 export const PAGES: Page[] = [
-  page("/", "Home", () => import("./page/home/home-page.tsx"), { nav: { group: "Main", icon: House, key: "h" } }),
-  page("/inbox", "Inbox", () => import("./page/inbox/inbox-page.tsx"), {
+  definePage("/", "Home", () => import("./page/home/home-page.tsx"), { nav: { group: "Main", icon: House, key: "h" } }),
+  definePage("/inbox", "Inbox", () => import("./page/inbox/inbox-page.tsx"), {
     nav: { group: "Main", icon: Inbox, key: "i" },
   }),
-  page("/runs", "Runs", () => import("./page/runs/runs-page.tsx"), {
+  definePage("/runs", "Runs", () => import("./page/runs/runs-page.tsx"), {
     nav: { group: "Main", icon: Activity, key: "r" },
   }),
-  page("/runs/new", "Start a run", () => import("./page/runs/start-page.tsx")),
-  page("/runs/:id", "Run", () => import("./page/run/run-page.tsx")),
-  page("/board", "Board", () => import("./page/board/board-page.tsx"), {
+  definePage("/runs/new", "Start a run", () => import("./page/runs/start-page.tsx")),
+  definePage("/runs/:id", "Run", () => import("./page/run/run-page.tsx")),
+  definePage("/board", "Board", () => import("./page/board/board-page.tsx"), {
     nav: { group: "Main", icon: SquareKanban, key: "b" },
   }),
-  page("/chat", "Chat", () => import("./page/chat/chats-page.tsx"), {
+  definePage("/chat", "Chat", () => import("./page/chat/chats-page.tsx"), {
     nav: { group: "Main", icon: MessagesSquare, key: "c" },
   }),
-  page("/chat/:id", "Chat", () => import("./page/chat/chat-page.tsx")),
-  page("/changes/:id", "Changes", () => import("./page/changes/work-changes.tsx")),
-  page("/projects", "Projects", () => import("./page/projects/projects-page.tsx"), {
+  definePage("/chat/:id", "Chat", () => import("./page/chat/chat-page.tsx")),
+  definePage("/changes/:id", "Changes", () => import("./page/changes/work-changes.tsx")),
+  definePage("/projects", "Projects", () => import("./page/projects/projects-page.tsx"), {
     nav: { group: "Library", icon: FolderGit2, key: "p" },
   }),
-  page("/projects/:id/tasks/:tid", "Task", () => import("./page/task/task-page.tsx")),
-  page("/projects/:id/members", "Members", () => import("./page/projects/members-page.tsx")),
-  page("/projects/:id/policy", "Vision and policy", () => import("./page/policy/policy-page.tsx")),
-  page("/projects/:id", "Project", () => import("./page/projects/project-page.tsx")),
-  page("/projects/:id/graph", "Code graph", () => import("./page/graph/graph-page.tsx")),
-  page("/join/:token", "Invitation", () => import("./page/join/join-page.tsx")),
-  page("/onboarding", "Onboarding", () => import("./page/onboarding/onboardings-page.tsx")),
-  page("/onboarding/:id", "Onboarding", () => import("./page/onboarding/onboarding-page.tsx")),
-  page("/pipelines", "Pipelines", () => import("./page/pipelines/pipelines-page.tsx"), {
+  definePage("/projects/:id/tasks/:tid", "Task", () => import("./page/task/task-page.tsx")),
+  definePage("/projects/:id/members", "Members", () => import("./page/projects/members-page.tsx")),
+  definePage("/projects/:id/policy", "Vision and policy", () => import("./page/policy/policy-page.tsx")),
+  definePage("/projects/:id", "Project", () => import("./page/projects/project-page.tsx")),
+  definePage("/projects/:id/graph", "Code graph", () => import("./page/graph/graph-page.tsx")),
+  definePage("/join/:token", "Invitation", () => import("./page/join/join-page.tsx")),
+  definePage("/onboarding", "Onboarding", () => import("./page/onboarding/onboardings-page.tsx")),
+  definePage("/onboarding/:id", "Onboarding", () => import("./page/onboarding/onboarding-page.tsx")),
+  definePage("/pipelines", "Pipelines", () => import("./page/pipelines/pipelines-page.tsx"), {
     nav: { group: "Library", icon: Workflow, key: "l" },
   }),
-  page("/pipelines/:id", "Pipeline", () => import("./page/pipelines/pipeline-page.tsx")),
-  page("/agents", "Agents", () => import("./page/agents/agents-page.tsx"), {
+  definePage("/pipelines/:id", "Pipeline", () => import("./page/pipelines/pipeline-page.tsx")),
+  definePage("/agents", "Agents", () => import("./page/agents/agents-page.tsx"), {
     nav: { group: "Library", icon: Bot, key: "a" },
   }),
-  page("/agents/:id", "Agent", () => import("./page/agents/agent-page.tsx")),
-  page("/skills", "Skills", () => import("./page/skills/skills-page.tsx"), {
+  definePage("/agents/:id", "Agent", () => import("./page/agents/agent-page.tsx")),
+  definePage("/skills", "Skills", () => import("./page/skills/skills-page.tsx"), {
     nav: { group: "Library", icon: Sparkles, key: "k" },
   }),
-  page("/skills/:name", "Skill", () => import("./page/skills/skill-page.tsx")),
-  page("/memory", "Memory", () => import("./page/memory/memory-page.tsx"), {
+  definePage("/skills/:name", "Skill", () => import("./page/skills/skill-page.tsx")),
+  definePage("/memory", "Memory", () => import("./page/memory/memory-page.tsx"), {
     nav: { group: "Library", icon: Brain, key: "o" },
   }),
-  page("/memory/:agent", "Memory", () => import("./page/memory/vault-page.tsx")),
-  page("/routines", "Routines", () => import("./page/routines/routines-page.tsx"), {
+  definePage("/memory/:agent", "Memory", () => import("./page/memory/vault-page.tsx")),
+  definePage("/routines", "Routines", () => import("./page/routines/routines-page.tsx"), {
     nav: { group: "Library", icon: CalendarClock, key: "f" },
   }),
-  page("/routines/:agent/:id", "Routine", () => import("./page/routine/routine-page.tsx")),
-  page("/swarms", "Swarms", () => import("./page/swarms/swarms-page.tsx"), {
+  definePage("/routines/:agent/:id", "Routine", () => import("./page/routine/routine-page.tsx")),
+  definePage("/swarms", "Swarms", () => import("./page/swarms/swarms-page.tsx"), {
     nav: { group: "Library", icon: Network, key: "x" },
   }),
-  page("/swarms/:id", "Swarm", () => import("./page/swarm/swarm-page.tsx")),
-  page("/evals", "Evals", () => import("./page/evals/evals-page.tsx"), {
+  definePage("/swarms/:id", "Swarm", () => import("./page/swarm/swarm-page.tsx")),
+  definePage("/evals", "Evals", () => import("./page/evals/evals-page.tsx"), {
     nav: { group: "Library", icon: FlaskConical, key: "1" },
   }),
-  page("/evals/:id", "Eval", () => import("./page/evals/eval-page.tsx")),
-  page("/documents", "Documents", () => import("./page/documents/documents-page.tsx"), {
+  definePage("/evals/:id", "Eval", () => import("./page/evals/eval-page.tsx")),
+  definePage("/documents", "Documents", () => import("./page/documents/documents-page.tsx"), {
     nav: { group: "Library", icon: FileText, key: "d" },
   }),
-  page("/documents/:id", "Document", () => import("./page/document/document-page.tsx")),
-  page("/activity", "Activity", () => import("./page/activity/activity-page.tsx"), {
+  definePage("/documents/:id", "Document", () => import("./page/document/document-page.tsx")),
+  definePage("/activity", "Activity", () => import("./page/activity/activity-page.tsx"), {
     nav: { group: "Settings", icon: History, key: "t" },
   }),
-  page("/usage", "Usage", () => import("./page/usage/usage-page.tsx"), {
+  definePage("/usage", "Usage", () => import("./page/usage/usage-page.tsx"), {
     nav: { group: "Settings", icon: BarChart3, key: "u" },
   }),
-  page("/providers", "Model providers", () => import("./page/providers/providers-page.tsx"), {
+  definePage("/providers", "Model providers", () => import("./page/providers/providers-page.tsx"), {
     nav: { group: "Settings", icon: PlugZap, key: "m" },
   }),
-  page("/secrets", "Secrets", () => import("./page/secrets/secrets-page.tsx"), {
+  definePage("/secrets", "Secrets", () => import("./page/secrets/secrets-page.tsx"), {
     nav: { group: "Settings", icon: KeyRound, key: "s" },
   }),
-  page("/cookies", "Cookies", () => import("./page/cookies/cookies-page.tsx"), {
+  definePage("/cookies", "Cookies", () => import("./page/cookies/cookies-page.tsx"), {
     nav: { group: "Settings", icon: Cookie, key: "g" },
   }),
-  page("/voice", "Voice", () => import("./page/voice/voice-page.tsx"), {
+  definePage("/voice", "Voice", () => import("./page/voice/voice-page.tsx"), {
     admin: true,
     nav: { group: "Settings", icon: Volume2, key: "v" },
   }),
-  page("/tool-servers", "Tool servers", () => import("./page/tool-servers/tool-servers-page.tsx"), {
+  definePage("/tool-servers", "Tool servers", () => import("./page/tool-servers/tool-servers-page.tsx"), {
     admin: true,
     nav: { group: "Settings", icon: Plug, key: "z" },
   }),
-  page("/tool-servers/:id", "Tool server", () => import("./page/tool-server/tool-server-page.tsx"), { admin: true }),
-  page("/users", "Users", () => import("./page/users/users-page.tsx"), {
+  definePage("/tool-servers/:id", "Tool server", () => import("./page/tool-server/tool-server-page.tsx"), {
+    admin: true,
+  }),
+  definePage("/users", "Users", () => import("./page/users/users-page.tsx"), {
     admin: true,
     nav: { group: "Settings", icon: Users, key: "w" },
   }),
-  page("/settings", "Settings", () => import("./page/settings/settings-page.tsx"), {
+  definePage("/settings", "Settings", () => import("./page/settings/settings-page.tsx"), {
     admin: true,
     nav: { group: "Settings", icon: Settings, key: "e", label: "Server settings" },
   }),
-  page("/system", "System", () => import("./page/system/system-page.tsx"), {
+  definePage("/system", "System", () => import("./page/system/system-page.tsx"), {
     admin: true,
     nav: { group: "Settings", icon: Server, key: "y" },
   }),
-  page("/code-host", "Code host", () => import("./page/codehost/codehost-page.tsx"), {
+  definePage("/code-host", "Code host", () => import("./page/codehost/codehost-page.tsx"), {
     nav: { group: "Settings", icon: GitPullRequest, key: "q" },
   }),
-  page("/notifications", "Notifications", () => import("./page/notifications/notifications-page.tsx"), {
+  definePage("/notifications", "Notifications", () => import("./page/notifications/notifications-page.tsx"), {
     nav: { group: "Settings", icon: Bell, key: "n" },
   }),
-  page("/jobs", "Background work", () => import("./page/jobs/jobs-page.tsx"), {
+  definePage("/jobs", "Background work", () => import("./page/jobs/jobs-page.tsx"), {
     nav: { group: "Settings", icon: Boxes, key: "j" },
   }),
-  page("/account", "My account", () => import("./page/account/account-page.tsx")),
-  page("/setup", "Set up", () => import("./page/setup/setup-page.tsx")),
+  definePage("/account", "My account", () => import("./page/account/account-page.tsx")),
+  definePage("/setup", "Set up", () => import("./page/setup/setup-page.tsx")),
 ];

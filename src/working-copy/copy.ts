@@ -77,7 +77,7 @@ export async function copyTree(
 
   /** @returns false when the file is too large, or was made unreadable, replaced or removed meanwhile. */
   async function copyFile(folder: Folder, name: string, to: Folder, place: string): Promise<boolean> {
-    using source = readable(() => folder.openFile(name));
+    using source = tryRead(() => folder.openFile(name));
     if (!source || source.stat.size > Math.min(bounds.bytesOfFile, bounds.bytes - copied.bytes)) return false;
     const part = beside ? `${place}${PART_NAME}` : place;
     if (beside && to.find(part)) to.unlink(part);
@@ -114,14 +114,14 @@ function isThere(to: Folder, place: string): boolean {
 }
 
 function copyLink(folder: Folder, name: string, to: Folder, place: string): boolean {
-  const target = readable(() => folder.readLink(name));
+  const target = tryRead(() => folder.readLink(name));
   if (target === undefined) return false;
   to.makeLink(place, target);
   return true;
 }
 
 /** Runs `read`. @returns undefined when the file system refuses. */
-function readable<T>(read: () => T): T | undefined {
+function tryRead<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {

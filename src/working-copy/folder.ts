@@ -12,8 +12,8 @@ import {
   FileError,
   type FileKind,
   type FileStat,
+  getLibc,
   type Libc,
-  libc,
   type NameEncoding,
 } from "./libc.ts";
 
@@ -48,7 +48,7 @@ const BOM = Buffer.from("\uFEFF");
 const MAX_DEPTH = 4_096;
 
 /** Opens a folder by its path, which must be one that only the server's user can change. @throws FileError */
-export function openFolder(path: string, names: NameEncoding = "utf8", system: Libc = libc()): Folder {
+export function openFolder(path: string, names: NameEncoding = "utf8", system: Libc = getLibc()): Folder {
   return new Folder(system, openSync(path, FOLDER), names);
 }
 
@@ -104,7 +104,7 @@ export class Folder {
   /** Opens a folder below; the caller closes it. "" opens this folder again. */
   folder(path: string): Folder {
     const flags = FOLDER | constants.O_NONBLOCK;
-    const inside = path === "" ? "." : below(path);
+    const inside = path === "" ? "." : requireBelow(path);
     return new Folder(this.system, this.system.open(this.descriptor, inside, this.names, flags), this.names);
   }
 
@@ -159,7 +159,7 @@ export class Folder {
    * folder.
    */
   openFile(path: string): OpenFile {
-    const descriptor = this.system.open(this.descriptor, below(path), this.names, READ);
+    const descriptor = this.system.open(this.descriptor, requireBelow(path), this.names, READ);
     try {
       const stat = this.system.statOpen(descriptor);
       if (stat.kind === "folder") throw new FileError("EISDIR", "read");
@@ -225,7 +225,7 @@ export class Folder {
 
   /** Creates a file to write part by part; the caller closes it. @throws FileError as `createFile`. */
   newFile(path: string, mode: number): NewFile {
-    const descriptor = this.system.open(this.descriptor, below(path), this.names, CREATE, mode);
+    const descriptor = this.system.open(this.descriptor, requireBelow(path), this.names, CREATE, mode);
     const file = new NewFile(descriptor);
     try {
       fchmodSync(descriptor, mode);
@@ -268,7 +268,7 @@ export class Folder {
   }
 
   #at<T>(path: string, act: (folder: number, name: string) => T): T {
-    const slash = below(path).lastIndexOf("/");
+    const slash = requireBelow(path).lastIndexOf("/");
     if (slash < 0) return act(this.descriptor, path);
     using parent = this.folder(path.slice(0, slash));
     return act(parent.descriptor, path.slice(slash + 1));
@@ -321,7 +321,7 @@ export class NewFile {
 
 const NOT_BENEATH = /(?:^|\/)\.{0,2}(?:\/|$)/;
 
-function below(path: string): string {
+function requireBelow(path: string): string {
   if (NOT_BENEATH.test(path)) throw new FileError("EXDEV", "a path that is not below the folder");
   return path;
 }

@@ -4,10 +4,10 @@
  */
 import { sortedInTurns, takeTurns } from "../core/turns.ts";
 import {
+  encodeHeader,
   type HashName,
   HEADER_BYTES,
   hashBytes,
-  header,
   modeOf,
   type NewEntry,
   packEntry,
@@ -65,7 +65,7 @@ export class GitIndex {
   /** Makes an index of entries in any order. Each path may occur once at most. */
   static async of(entries: readonly NewEntry[], hash: HashName): Promise<GitIndex> {
     const sorted = await sortedInTurns(entries, (a, b) => a.path < b.path);
-    const bytes = Buffer.concat([header(sorted.length), ...sorted.map(packEntry), Buffer.alloc(hashBytes(hash))]);
+    const bytes = Buffer.concat([encodeHeader(sorted.length), ...sorted.map(packEntry), Buffer.alloc(hashBytes(hash))]);
     const made = await GitIndex.parse(bytes, hash, 0);
     if (!made) throw new Error("an index of entries that cannot be in one");
     return made;

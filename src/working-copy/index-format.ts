@@ -52,7 +52,7 @@ export function packEntry({ path, mode, objectId, stat }: NewEntry): Buffer {
 }
 
 /** Encodes the header of an index file. */
-export function header(count: number): Buffer {
+export function encodeHeader(count: number): Buffer {
   const bytes = Buffer.alloc(HEADER_BYTES);
   bytes.write("DIRC", "latin1");
   bytes.writeUInt32BE(2, 4);

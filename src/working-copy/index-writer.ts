@@ -2,7 +2,7 @@
 import { open } from "node:fs/promises";
 import { sortedInTurns, takeTurns } from "../core/turns.ts";
 import type { GitIndex } from "./index-file.ts";
-import { header, type NewEntry, packEntry, treeExtension } from "./index-format.ts";
+import { encodeHeader, type NewEntry, packEntry, treeExtension } from "./index-format.ts";
 
 /** Bytes of one write. */
 const PIECE_BYTES = 1024 * 1024;
@@ -35,7 +35,7 @@ export async function writeIndex(path: string, before: GitIndex, { entries, gone
     const removed = gone.map((path): Edit => ({ path, entry: undefined }));
     const pieces = mergeEntries(before, await sortedInTurns([...changed, ...removed], (a, b) => a.path < b.path));
     for await (const piece of evenPieces(
-      header(count),
+      encodeHeader(count),
       pieces,
       tree === undefined ? Buffer.alloc(0) : treeExtension(count, tree),
     )) {

@@ -106,7 +106,7 @@ const CODES = new Map(Object.entries(systemConstants.errno).map(([code, number])
 
 let loaded: Libc | undefined;
 /** The calls of this thread, loaded at first use. @throws Error when the C library cannot be loaded. */
-export function libc(): Libc {
+export function getLibc(): Libc {
   loaded ??= loadLibc();
   return loaded;
 }
@@ -126,25 +126,25 @@ type Memory = ReturnType<typeof createMemory>;
 function createMemory(entriesBytes: number) {
   // One large buffer of its own, whose address never changes.
   const block = new ArrayBuffer(4 * PATH_BYTES + entriesBytes);
-  const at = (offset: number): number => ptr(block, offset);
+  const toAddress = (offset: number): number => ptr(block, offset);
   const bytes = Buffer.from(block);
-  const path = (text: string, names: NameEncoding, offset: number): number => {
+  const writePath = (text: string, names: NameEncoding, offset: number): number => {
     if (text.includes("\0")) throw new FileError("EINVAL", "a name with a NUL");
     // A character takes at most three bytes.
     if (3 * text.length >= PATH_BYTES && Buffer.byteLength(text, names) >= PATH_BYTES)
       throw new FileError("ENAMETOOLONG", "a path that is too long");
     bytes[offset + bytes.write(text, offset, names)] = 0;
-    return at(offset);
+    return toAddress(offset);
   };
   const entries = 4 * PATH_BYTES;
   return {
     bytes,
     view: new DataView(block),
-    path: (text: string, names: NameEncoding) => path(text, names, 0),
-    second: (text: string, names: NameEncoding) => path(text, names, PATH_BYTES),
-    answer: { offset: 2 * PATH_BYTES, address: at(2 * PATH_BYTES), size: PATH_BYTES },
-    how: { offset: 3 * PATH_BYTES, address: at(3 * PATH_BYTES) },
-    entries: { offset: entries, address: at(entries), size: entriesBytes },
+    path: (text: string, names: NameEncoding) => writePath(text, names, 0),
+    second: (text: string, names: NameEncoding) => writePath(text, names, PATH_BYTES),
+    answer: { offset: 2 * PATH_BYTES, address: toAddress(2 * PATH_BYTES), size: PATH_BYTES },
+    how: { offset: 3 * PATH_BYTES, address: toAddress(3 * PATH_BYTES) },
+    entries: { offset: entries, address: toAddress(entries), size: entriesBytes },
   };
 }
 
@@ -154,28 +154,28 @@ type Calls<Names> = { [Name in keyof Names]: (...args: number[]) => number };
 const load = <Names extends object>(functions: Names): Calls<Names> =>
   openCLibrary((name) => dlopen(name, functions as Record<string, FFIFunction>)).symbols as unknown as Calls<Names>;
 
-function checker(errno: () => number) {
+function createChecker(errno: () => number) {
   /** Reads `errno` directly after the call, before other code of this thread can change it. */
-  const failure = (): string => {
+  const readErrno = (): string => {
     const number = read.i32(errno() as Pointer, 0);
     return CODES.get(number) ?? `E${number}`;
   };
   return {
     check(result: number, what: string): number {
       if (result >= 0) return result;
-      throw new FileError(failure(), what);
+      throw new FileError(readErrno(), what);
     },
     /** False when the call failed with `ENOENT`. */
     isThere(result: number, what: string): boolean {
       if (result >= 0) return true;
-      const code = failure();
+      const code = readErrno();
       if (code === "ENOENT") return false;
       throw new FileError(code, what);
     },
   };
 }
 
-type Check = ReturnType<typeof checker>["check"];
+type Check = ReturnType<typeof createChecker>["check"];
 
 /** The calls that are the same on Linux and macOS. */
 function commonCalls(c: Calls<typeof COMMON>, memory: Memory, check: Check) {
@@ -200,7 +200,7 @@ function commonCalls(c: Calls<typeof COMMON>, memory: Memory, check: Check) {
 
 function linuxCalls(memory: Memory, stepwise: boolean): Libc {
   const c = load(LINUX);
-  const { check, isThere } = checker(c.__errno_location);
+  const { check, isThere } = createChecker(c.__errno_location);
   const { view, how, answer, entries } = memory;
   view.setBigUint64(how.offset + 16, RESOLVE_BENEATH_WITHOUT_LINKS, true);
   const openat2 = (folder: number, path: number, flags: number, mode: number): number => {
@@ -208,10 +208,10 @@ function linuxCalls(memory: Memory, stepwise: boolean): Libc {
     view.setUint32(how.offset + 8, mode, true);
     return c.syscall(OPENAT2, folder, path, how.address, 24);
   };
-  const one = (folder: number, name: string, names: NameEncoding, flags: number, mode: number) =>
+  const openOne = (folder: number, name: string, names: NameEncoding, flags: number, mode: number) =>
     c.openat(folder, memory.path(name, names), flags | constants.O_NOFOLLOW | O_CLOEXEC, mode);
   /** As `openat2`, for systems without it: opens one folder at a time and refuses links. */
-  const steps = (folder: number, path: string, names: NameEncoding, flags: number, mode: number): number => {
+  const openInSteps = (folder: number, path: string, names: NameEncoding, flags: number, mode: number): number => {
     // Checks the whole path's length, as one call with the whole path would.
     memory.path(path, names);
     const parts = path.split("/");
@@ -219,11 +219,11 @@ function linuxCalls(memory: Memory, stepwise: boolean): Libc {
     let at = folder;
     try {
       for (const part of parts) {
-        const next = check(one(at, part, names, O_PATH | constants.O_DIRECTORY, 0), "open");
+        const next = check(openOne(at, part, names, O_PATH | constants.O_DIRECTORY, 0), "open");
         if (at !== folder) c.close(at);
         at = next;
       }
-      return check(one(at, last, names, flags, mode), "open");
+      return check(openOne(at, last, names, flags, mode), "open");
     } finally {
       if (at !== folder) c.close(at);
     }
@@ -231,16 +231,16 @@ function linuxCalls(memory: Memory, stepwise: boolean): Libc {
   // `openat2` is missing before Linux 5.6, and some containers' seccomp filters forbid system calls they do not know.
   const probe = stepwise ? -1 : openat2(AT_FDCWD, memory.path(".", "utf8"), O_PATH, 0);
   if (probe >= 0) c.close(probe);
-  const stat = (at: number, path: number, flags: number): FileStat | undefined =>
+  const readStat = (at: number, path: number, flags: number): FileStat | undefined =>
     isThere(c.statx(at, path, flags, STATX_BASIC, answer.address), "stat") ? linuxStat(view, answer.offset) : undefined;
   return {
     ...commonCalls(c, memory, check),
     open: (folder, path, names, flags, mode = 0) =>
       probe < 0
-        ? steps(folder, path, names, flags, mode)
+        ? openInSteps(folder, path, names, flags, mode)
         : check(openat2(folder, memory.path(path, names), flags, mode), "open"),
-    find: (folder, name, names) => stat(folder, memory.path(name, names), AT_SYMLINK_NOFOLLOW),
-    statOpen: (descriptor) => stat(descriptor, memory.path("", "utf8"), AT_EMPTY_PATH)!,
+    find: (folder, name, names) => readStat(folder, memory.path(name, names), AT_SYMLINK_NOFOLLOW),
+    statOpen: (descriptor) => readStat(descriptor, memory.path("", "utf8"), AT_EMPTY_PATH)!,
     entries(folder, names) {
       const list = () => check(c.syscall(GETDENTS64, folder, entries.address, entries.size, 0), "list");
       return nextEntries(memory, list, names, { type: 18, name: 19 });
@@ -250,10 +250,10 @@ function linuxCalls(memory: Memory, stepwise: boolean): Libc {
 
 function darwinCalls(memory: Memory): Libc {
   const c = load(DARWIN);
-  const { check, isThere } = checker(c.__error);
+  const { check, isThere } = createChecker(c.__error);
   const { view, answer, how, entries } = memory;
   const { [`fstatat${WIDE}`]: fstatat, [`fstat${WIDE}`]: fstat } = c as Calls<Record<string, unknown>>;
-  const stat = (result: number): FileStat | undefined =>
+  const readStat = (result: number): FileStat | undefined =>
     isThere(result, "stat") ? darwinStat(view, answer.offset) : undefined;
   return {
     ...commonCalls(c, memory, check),
@@ -262,8 +262,8 @@ function darwinCalls(memory: Memory): Libc {
     open: (folder, path, names, flags, mode = 0) =>
       check(c.openat(folder, memory.path(path, names), flags | O_NOFOLLOW_ANY | O_CLOEXEC, mode), "open"),
     find: (folder, name, names) =>
-      stat(fstatat!(folder, memory.path(name, names), answer.address, AT_SYMLINK_NOFOLLOW)),
-    statOpen: (descriptor) => stat(fstat!(descriptor, answer.address))!,
+      readStat(fstatat!(folder, memory.path(name, names), answer.address, AT_SYMLINK_NOFOLLOW)),
+    statOpen: (descriptor) => readStat(fstat!(descriptor, answer.address))!,
     entries(folder, names) {
       const list = () => check(c.__getdirentries64(folder, entries.address, entries.size, how.address), "list");
       return nextEntries(memory, list, names, { type: 20, name: 21 });
@@ -319,13 +319,13 @@ function linuxStat(view: DataView, at: number): FileStat {
   return {
     kind: kindOf(mode),
     mode,
-    size: wide(view, at + 40),
+    size: readInt64(view, at + 40),
     uid: view.getUint32(at + 20, true),
     gid: view.getUint32(at + 24, true),
     inode: view.getUint32(at + 32, true),
-    changedSeconds: wide(view, at + 96),
+    changedSeconds: readInt64(view, at + 96),
     changedNanoseconds: view.getUint32(at + 104, true),
-    modifiedSeconds: wide(view, at + 112),
+    modifiedSeconds: readInt64(view, at + 112),
     modifiedNanoseconds: view.getUint32(at + 120, true),
   };
 }
@@ -335,18 +335,18 @@ function darwinStat(view: DataView, at: number): FileStat {
   return {
     kind: kindOf(mode),
     mode,
-    size: wide(view, at + 96),
+    size: readInt64(view, at + 96),
     uid: view.getUint32(at + 16, true),
     gid: view.getUint32(at + 20, true),
     inode: view.getUint32(at + 8, true),
-    changedSeconds: wide(view, at + 64),
-    changedNanoseconds: wide(view, at + 72),
-    modifiedSeconds: wide(view, at + 48),
-    modifiedNanoseconds: wide(view, at + 56),
+    changedSeconds: readInt64(view, at + 64),
+    changedNanoseconds: readInt64(view, at + 72),
+    modifiedSeconds: readInt64(view, at + 48),
+    modifiedNanoseconds: readInt64(view, at + 56),
   };
 }
 
 /** Reads a signed 64-bit number; exact up to 2^53. */
-function wide(view: DataView, at: number): number {
+function readInt64(view: DataView, at: number): number {
   return view.getInt32(at + 4, true) * 0x1_0000_0000 + view.getUint32(at, true);
 }

@@ -73,19 +73,29 @@ export function openDiscord(deps: MessengerDeps, { server = DISCORD_SERVER, toke
         ...(components.length === 0 ? {} : { components: [{ type: 1, components }] }),
         ...(replyTo === undefined ? {} : { message_reference: { message_id: replyTo, fail_if_not_exists: false } }),
       };
-      const id = idIn(await call("POST", `/channels/${segment(chat)}/messages`, body, signal), "id");
+      const id = idIn(await call("POST", `/channels/${requireSegment(chat)}/messages`, body, signal), "id");
       if (id === undefined) throw new Problem(502, "messenger_answer", "Discord named no message.");
       return id;
     },
     async edit(chat, message, text, signal) {
       const body = { content: cutText(text, MAX_CHARACTERS), components: [], ...quiet };
-      const edited = call("PATCH", `/channels/${segment(chat)}/messages/${segment(message)}`, body, signal);
+      const edited = call(
+        "PATCH",
+        `/channels/${requireSegment(chat)}/messages/${requireSegment(message)}`,
+        body,
+        signal,
+      );
       await unlessGone(edited, /Unknown Message/);
     },
     async confirm({ handle }, text, signal) {
       const [id = "", secret = ""] = handle.split("/");
       const data = { content: cutText(text, MAX_CHARACTERS), flags: 64, ...quiet };
-      await call("POST", `/interactions/${segment(id)}/${segment(secret)}/callback`, { type: 4, data }, signal);
+      await call(
+        "POST",
+        `/interactions/${requireSegment(id)}/${requireSegment(secret)}/callback`,
+        { type: 4, data },
+        signal,
+      );
     },
     join: async () => {},
     async listen(cursor, take, onConnected, signal) {
@@ -99,7 +109,7 @@ export function openDiscord(deps: MessengerDeps, { server = DISCORD_SERVER, toke
 }
 
 /** @throws Problem when the text cannot be one segment of a path. */
-function segment(text: string): string {
+function requireSegment(text: string): string {
   if (!/^[A-Za-z0-9_-]{1,400}$/.test(text)) throw new Problem(422, "messenger_refused", "Discord has no such place.");
   return text;
 }

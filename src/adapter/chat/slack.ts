@@ -34,7 +34,7 @@ export function openSlack(deps: MessengerDeps, { server = SLACK_SERVER, token, a
     const said = textIn(answer, "error") ?? "";
     throw refusalOf(NAME, FINAL.test(said) ? 401 : status === 200 ? 400 : status, said);
   }
-  const section = (text: string) => ({ type: "section", text: { type: "plain_text", text, emoji: false } });
+  const toSection = (text: string) => ({ type: "section", text: { type: "plain_text", text, emoji: false } });
   return {
     maxCharacters: MAX_CHARACTERS,
     check: async (signal) => textIn(await call("auth.test", {}, signal), "user") ?? "bot",
@@ -49,14 +49,14 @@ export function openSlack(deps: MessengerDeps, { server = SLACK_SERVER, token, a
       }));
       const actions = elements.length === 0 ? [] : [{ type: "actions", elements }];
       const thread = message.replyTo === undefined ? {} : { thread_ts: message.replyTo };
-      const body = { channel: chat, text, blocks: [section(text), ...actions], unfurl_links: false, ...thread };
+      const body = { channel: chat, text, blocks: [toSection(text), ...actions], unfurl_links: false, ...thread };
       const id = textIn(await call("chat.postMessage", body, signal), "ts");
       if (id === undefined) throw new Problem(502, "messenger_answer", "Slack named no message.");
       return id;
     },
     async edit(chat, message, given, signal) {
       const text = cutText(given, MAX_CHARACTERS);
-      const edited = call("chat.update", { channel: chat, ts: message, text, blocks: [section(text)] }, signal);
+      const edited = call("chat.update", { channel: chat, ts: message, text, blocks: [toSection(text)] }, signal);
       await unlessGone(edited, /message_not_found|cant_update_message/);
     },
     async confirm({ chat, sender }, text, signal) {

@@ -10,7 +10,7 @@ const pages = pagesOf({ size: PAGE, most: 10 });
 export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost {
   const token = access.token ?? "";
   const { repos, user, users } = giteaApi(access.url, { token, customFetch: likeFetch(fetch) });
-  const at = <T>(repository: string, work: (owner: string, repo: string) => Promise<T>): Promise<T> => {
+  const askAbout = <T>(repository: string, work: (owner: string, repo: string) => Promise<T>): Promise<T> => {
     const { owner, repo } = splitName(repository);
     return askHost(() => work(owner, repo));
   };
@@ -27,10 +27,11 @@ export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost 
         const { data } = await user.userCurrentListRepos({ page, limit: size });
         return { items: data.map(presentRepository), next: data.length === size ? String(page + 1) : null };
       }),
-    repository: (name) => at(name, async (owner, repo) => presentRepository((await repos.repoGet(owner, repo)).data)),
+    repository: (name) =>
+      askAbout(name, async (owner, repo) => presentRepository((await repos.repoGet(owner, repo)).data)),
     gitAuthorization: async () => `Basic ${Buffer.from(`oauth2:${token}`).toString("base64")}`,
     permission: (name, login) =>
-      at(name, async (owner, repo) => {
+      askAbout(name, async (owner, repo) => {
         const { permission } = (await repos.repoGetRepoPermissions(owner, repo, login)).data;
         if (permission === "owner") return "admin";
         return (["admin", "write", "read"] as const).find((one) => one === permission) ?? "none";
@@ -39,21 +40,27 @@ export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost 
     isBot: (_name, login) =>
       askHost(async () => (await users.userGet(login)).data.login?.toLowerCase() === login.toLowerCase()),
     issue: (name, number) =>
-      at(name, async (owner, repo) => {
+      askAbout(name, async (owner, repo) => {
         const { data } = await repos.issueGetIssue(owner, repo, number);
         const isPull = data.pull_request !== undefined && data.pull_request !== null;
         return { number, isPull, ...presentIssue(data) };
       }),
     comment: (name, id) =>
-      at(name, async (owner, repo) => presentComment((await repos.issueGetComment(owner, repo, Number(id))).data)),
+      askAbout(name, async (owner, repo) =>
+        presentComment((await repos.issueGetComment(owner, repo, Number(id))).data),
+      ),
     comments: (name, number) =>
-      at(name, async (owner, repo) => (await repos.issueGetComments(owner, repo, number)).data.map(presentComment)),
+      askAbout(name, async (owner, repo) =>
+        (await repos.issueGetComments(owner, repo, number)).data.map(presentComment),
+      ),
     say: (name, number, body) =>
-      at(name, async (owner, repo) => String((await repos.issueCreateComment(owner, repo, number, { body })).data.id)),
+      askAbout(name, async (owner, repo) =>
+        String((await repos.issueCreateComment(owner, repo, number, { body })).data.id),
+      ),
     edit: (name, id, body) =>
-      at(name, async (owner, repo) => void (await repos.issueEditComment(owner, repo, Number(id), { body }))),
+      askAbout(name, async (owner, repo) => void (await repos.issueEditComment(owner, repo, Number(id), { body }))),
     pull: (name, number) =>
-      at(name, async (owner, repo) => {
+      askAbout(name, async (owner, repo) => {
         const { data } = await repos.repoGetPullRequest(owner, repo, number);
         return {
           number,
@@ -66,12 +73,12 @@ export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost 
         };
       }),
     pullDiff: (name, number, maxBytes) =>
-      at(name, async (owner, repo) => {
+      askAbout(name, async (owner, repo) => {
         const { data } = await repos.repoDownloadPullDiffOrPatch(owner, repo, number, "diff", {}, { format: "text" });
         return String(data).slice(0, maxBytes);
       }),
     reviewComments: (name, number) =>
-      at(name, async (owner, repo) => {
+      askAbout(name, async (owner, repo) => {
         const reviews = await pages(
           async (page) => (await repos.repoListPullReviews(owner, repo, number, { page, limit: PAGE })).data,
         );
@@ -92,7 +99,7 @@ export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost 
         return comments;
       }),
     openPull: (name, { title, body, head, base }) =>
-      at(name, async (owner, repo) => {
+      askAbout(name, async (owner, repo) => {
         const open = await pages(
           async (page) => (await repos.repoListPullRequests(owner, repo, { state: "open", page, limit: PAGE })).data,
         );

@@ -15,9 +15,9 @@ const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 interface Door {
   /** The client of the App itself, or of the token's user. */
   own: Octokit;
-  installation(id: number): Octokit;
+  getClient(id: number): Octokit;
   /** Runs work with the client whose credential covers this repository. */
-  within<T>(repository: string, work: (octokit: Octokit) => Promise<T>): Promise<T>;
+  runWithClient<T>(repository: string, work: (octokit: Octokit) => Promise<T>): Promise<T>;
   gitToken(repository: string, fresh: boolean): Promise<string>;
 }
 
@@ -25,13 +25,15 @@ export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: 
   const options = { baseUrl: access.url, request: { fetch }, userAgent: "skep", log: QUIET };
   const door = access.app ? appDoor(access.app, options, onToken) : tokenDoor(access.token ?? "", options);
   /** Makes one call about a repository. */
-  const at = <T>(repository: string, work: (octokit: Octokit, place: { owner: string; repo: string }) => Promise<T>) =>
-    askHost(() => door.within(repository, (octokit) => work(octokit, splitName(repository))));
+  const askAbout = <T>(
+    repository: string,
+    work: (octokit: Octokit, place: { owner: string; repo: string }) => Promise<T>,
+  ) => askHost(() => door.runWithClient(repository, (octokit) => work(octokit, splitName(repository))));
   return {
     self: () => askHost(() => selfOf(door.own, access.app !== undefined)),
     repositories: (limit, after) => askHost(() => listRepositories(door, access.app !== undefined, limit, after)),
     repository: (name) =>
-      at(name, async (octokit, place) =>
+      askAbout(name, async (octokit, place) =>
         presentRepository((await octokit.request("GET /repos/{owner}/{repo}", place)).data),
       ),
     async gitAuthorization(name, fresh) {
@@ -39,15 +41,18 @@ export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: 
       return `Basic ${Buffer.from(`x-access-token:${token}`).toString("base64")}`;
     },
     permission: (name, username) =>
-      at(name, async (octokit, place) => {
+      askAbout(name, async (octokit, place) => {
         const route = "GET /repos/{owner}/{repo}/collaborators/{username}/permission";
         const { permission } = (await octokit.request(route, { ...place, username })).data;
         return (["admin", "write", "read"] as const).find((one) => one === permission) ?? "none";
       }),
     isBot: (name, username) =>
-      at(name, async (octokit) => (await octokit.request("GET /users/{username}", { username })).data.type === "Bot"),
+      askAbout(
+        name,
+        async (octokit) => (await octokit.request("GET /users/{username}", { username })).data.type === "Bot",
+      ),
     issue: (name, issue_number) =>
-      at(name, async (octokit, place) => {
+      askAbout(name, async (octokit, place) => {
         const { data } = await octokit.request("GET /repos/{owner}/{repo}/issues/{issue_number}", {
           ...place,
           issue_number,
@@ -65,12 +70,12 @@ export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: 
         };
       }),
     comment: (name, id) =>
-      at(name, async (octokit, place) => {
+      askAbout(name, async (octokit, place) => {
         const route = "GET /repos/{owner}/{repo}/issues/comments/{comment_id}";
         return presentComment((await octokit.request(route, { ...place, comment_id: Number(id) })).data);
       }),
     comments: (name, issue_number) =>
-      at(name, (octokit, place) =>
+      askAbout(name, (octokit, place) =>
         pages(async (page) => {
           const route = "GET /repos/{owner}/{repo}/issues/{issue_number}/comments";
           const { data } = await octokit.request(route, { ...place, issue_number, per_page: PAGE, page });
@@ -78,17 +83,17 @@ export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: 
         }),
       ),
     say: (name, issue_number, body) =>
-      at(name, async (octokit, place) => {
+      askAbout(name, async (octokit, place) => {
         const route = "POST /repos/{owner}/{repo}/issues/{issue_number}/comments";
         return String((await octokit.request(route, { ...place, issue_number, body })).data.id);
       }),
     edit: (name, id, body) =>
-      at(name, async (octokit, place) => {
+      askAbout(name, async (octokit, place) => {
         const route = "PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}";
         await octokit.request(route, { ...place, comment_id: Number(id), body });
       }),
     pull: (name, pull_number) =>
-      at(name, async (octokit, place) => {
+      askAbout(name, async (octokit, place) => {
         const { data } = await octokit.request("GET /repos/{owner}/{repo}/pulls/{pull_number}", {
           ...place,
           pull_number,
@@ -109,13 +114,13 @@ export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: 
         };
       }),
     pullDiff: (name, pull_number, maxBytes) =>
-      at(name, async (octokit, place) => {
+      askAbout(name, async (octokit, place) => {
         const route = "GET /repos/{owner}/{repo}/pulls/{pull_number}";
         const { data } = await octokit.request(route, { ...place, pull_number, mediaType: { format: "diff" } });
         return String(data).slice(0, maxBytes);
       }),
     reviewComments: (name, pull_number) =>
-      at(name, async (octokit, place) => {
+      askAbout(name, async (octokit, place) => {
         const at = { ...place, pull_number, per_page: PAGE };
         const reviews = await pages(async (page) =>
           (await octokit.request("GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews", { ...at, page })).data.map(
@@ -140,7 +145,7 @@ export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: 
         return [...reviews.filter(({ body }) => body !== ""), ...lines];
       }),
     openPull: (name, { title, body, head, base }) =>
-      at(name, async (octokit, place) => {
+      askAbout(name, async (octokit, place) => {
         const known = await octokit.request("GET /repos/{owner}/{repo}/pulls", {
           ...place,
           head: `${place.owner}:${head}`,
@@ -159,7 +164,7 @@ type Options = NonNullable<ConstructorParameters<typeof Octokit>[0]>;
 
 function tokenDoor(token: string, options: Options): Door {
   const own = new Octokit({ ...options, auth: token });
-  return { own, installation: () => own, within: (_, work) => work(own), gitToken: async () => token };
+  return { own, getClient: () => own, runWithClient: (_, work) => work(own), gitToken: async () => token };
 }
 
 /** Extracts the token from the library's answer, whose type does not name it. */
@@ -177,7 +182,7 @@ function appDoor(
   const own = new Octokit({ ...options, authStrategy: createAppAuth, auth: { appId, privateKey } });
   const clients = new Map<number, Octokit>();
   const installations = new Map<string, number>();
-  const installation = (installationId: number): Octokit => {
+  const getClient = (installationId: number): Octokit => {
     const known = clients.get(installationId);
     if (known) return known;
     const auth = { appId, privateKey, installationId };
@@ -212,25 +217,25 @@ function appDoor(
    * An App that was removed and installed again has another installation id. If the known id fails, it is looked up
    * once more.
    */
-  async function within<T>(repository: string, work: (octokit: Octokit) => Promise<T>): Promise<T> {
+  async function runWithClient<T>(repository: string, work: (octokit: Octokit) => Promise<T>): Promise<T> {
     const id = await installationOf(repository);
     try {
-      return await work(installation(id));
+      return await work(getClient(id));
     } catch (error) {
       if (!isInstallationGone(error)) throw error;
       clients.delete(id);
       installations.delete(repository);
       const now = await installationOf(repository);
       if (now === id) throw error;
-      return work(installation(now));
+      return work(getClient(now));
     }
   }
   return {
     own,
-    installation,
-    within,
+    getClient,
+    runWithClient,
     gitToken: (repository, fresh) =>
-      within(repository, async (client) => {
+      runWithClient(repository, async (client) => {
         // The token covers only this repository's contents.
         const answer = await client.auth({
           type: "installation",
@@ -277,7 +282,7 @@ async function listRepositories(door: Door, isApp: boolean, limit: number, after
   const index = from === undefined ? 0 : ids.indexOf(Number(from));
   const id = ids[index];
   if (id === undefined) return { items: [], next: null };
-  const { data } = await door.installation(id).request("GET /installation/repositories", { per_page, page });
+  const { data } = await door.getClient(id).request("GET /installation/repositories", { per_page, page });
   const following = ids[index + 1];
   const more = page * per_page < data.total_count;
   const next = more ? `${id}:${page + 1}` : following === undefined ? null : `${following}:1`;

@@ -43,34 +43,37 @@ interface RemoveOptions {
 
 export function createContainerApi(engine: Engine) {
   const { docker, call } = engine;
-  const on = (id: string) => docker().getContainer(id);
+  const getContainer = (id: string) => docker().getContainer(id);
   return {
     /** Creates a container. @returns its id. */
     create: (request: Docker.ContainerCreateOptions): Promise<string> =>
       call(async () => (await docker().createContainer(request)).id),
-    start: (id: string): Promise<void> => call(async () => void (await on(id).start())),
+    start: (id: string): Promise<void> => call(async () => void (await getContainer(id).start())),
     /** Sends SIGKILL to the container. It is no error if the container does not run. */
-    kill: (id: string): Promise<void> => call(() => settle(on(id).kill(), [404, 409])),
+    kill: (id: string): Promise<void> => call(() => settle(getContainer(id).kill(), [404, 409])),
     /** Freezes all processes of the container. Throws `docker_conflict` when it does not run. */
-    pause: (id: string): Promise<void> => call(() => on(id).pause()),
+    pause: (id: string): Promise<void> => call(() => getContainer(id).pause()),
     /** Resumes a paused container. Throws `docker_conflict` when it is not paused. */
-    unpause: (id: string): Promise<void> => call(() => on(id).unpause()),
+    unpause: (id: string): Promise<void> => call(() => getContainer(id).unpause()),
     /** Kills and removes the container with its anonymous volumes. It is no error if it is gone or being removed. */
     remove: (id: string, { signal, mustBeGone = false }: RemoveOptions = {}): Promise<void> =>
       call(() =>
-        settle(on(id).remove({ force: true, v: true, ...abortedBy(signal) }), mustBeGone ? [404] : [404, 409]),
+        settle(
+          getContainer(id).remove({ force: true, v: true, ...abortedBy(signal) }),
+          mustBeGone ? [404] : [404, 409],
+        ),
       ),
     /** The engine's full description. Throws `docker_not_found`. */
-    inspect: (id: string): Promise<Docker.ContainerInspectInfo> => call(() => on(id).inspect()),
+    inspect: (id: string): Promise<Docker.ContainerInspectInfo> => call(() => getContainer(id).inspect()),
     state: (id: string) =>
       call(async () => {
-        const { State } = await on(id).inspect();
+        const { State } = await getContainer(id).inspect();
         return { running: State.Running && !State.Dead, oomKilled: State.OOMKilled, exitCode: State.ExitCode };
       }),
     /** Resolves when the container no longer runs; rejects with the signal's reason. Throws `docker_not_found`. */
     waitForEnd: async (id: string, signal: AbortSignal): Promise<void> => {
       try {
-        await call(() => on(id).wait({ abortSignal: signal }));
+        await call(() => getContainer(id).wait({ abortSignal: signal }));
       } catch (error) {
         signal.throwIfAborted();
         throw error;
@@ -78,7 +81,7 @@ export function createContainerApi(engine: Engine) {
     },
     /** Paths in the container's writable layer that differ from the image. */
     changes: (id: string): Promise<string[]> =>
-      call(async () => ((await on(id).changes()) ?? []).map((change: { Path: string }) => change.Path)),
+      call(async () => ((await getContainer(id).changes()) ?? []).map((change: { Path: string }) => change.Path)),
     /** Size of the container's writable layer. The engine measures it, so do not call this every second. */
     writtenBytes: (id: string): Promise<number> =>
       call(async () => {
@@ -92,7 +95,7 @@ export function createContainerApi(engine: Engine) {
     commit: (id: string, name: string, changes: readonly string[]): Promise<string> =>
       call(async () => {
         const { repository, tag } = splitImageName(name);
-        const made: { Id: string } = await on(id).commit({ repo: repository, tag, changes });
+        const made: { Id: string } = await getContainer(id).commit({ repo: repository, tag, changes });
         return made.Id;
       }),
     /** Containers that carry all of these labels (`key` or `key=value`), including stopped ones. */
@@ -107,23 +110,25 @@ export function createContainerApi(engine: Engine) {
       }),
     /** One sample, without waiting for a second one. */
     stats: (id: string): Promise<ContainerStats> =>
-      call(async () => containerStats(await on(id).stats({ stream: false, "one-shot": true }))),
-    logs: (id: string, options: LogOptions): AsyncIterable<LogChunk> => followLogs(on(id), engine, options),
-    exec: (id: string, request: ExecRequest): Promise<RunningExec> => startExec(on(id), engine, request),
+      call(async () => containerStats(await getContainer(id).stats({ stream: false, "one-shot": true }))),
+    logs: (id: string, options: LogOptions): AsyncIterable<LogChunk> => followLogs(getContainer(id), engine, options),
+    exec: (id: string, request: ExecRequest): Promise<RunningExec> => startExec(getContainer(id), engine, request),
     /** As `exec`, for a program whose input stays open while it runs. */
-    openExec: (id: string, request: Omit<ExecRequest, "stdin">): Promise<OpenExec> => openExec(on(id), engine, request),
+    openExec: (id: string, request: Omit<ExecRequest, "stdin">): Promise<OpenExec> =>
+      openExec(getContainer(id), engine, request),
     /**
      * Packs a file or folder of the container as a tar archive whose paths begin with that file's or folder's name.
      * Links in `path` are resolved inside the container.
      */
-    pack: (id: string, path: string): Promise<NodeJS.ReadableStream> => call(() => on(id).getArchive({ path })),
+    pack: (id: string, path: string): Promise<NodeJS.ReadableStream> =>
+      call(() => getContainer(id).getArchive({ path })),
     /** Unpacks a tar archive into a folder of the container, which need not run. */
     unpack: (id: string, path: string, tar: NodeJS.ReadableStream): Promise<void> =>
-      call(async () => void (await on(id).putArchive(tar, { path }))),
+      call(async () => void (await getContainer(id).putArchive(tar, { path }))),
     /**
      * Attaches to the streams of the container's own command. Call it before `start`, or its first output is missed.
      */
-    attach: (id: string, onOutput: FrameSink) => attachTo(on(id), engine, onOutput),
+    attach: (id: string, onOutput: FrameSink) => attachTo(getContainer(id), engine, onOutput),
   };
 }
 

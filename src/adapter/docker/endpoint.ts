@@ -62,8 +62,11 @@ function tcpEndpoint(host: string, certPath: string | undefined): DockerEndpoint
   if (!tls) return { address, tcp: { host: url.hostname, port } };
   if (certPath === undefined)
     throw badRequest("Docker over TLS needs DOCKER_CERT_PATH with ca.pem, cert.pem, key.pem.", "docker_host_invalid");
-  const pem = (name: string) => readFileSync(join(certPath, `${name}.pem`), "utf8");
-  return { address, tcp: { host: url.hostname, port, tls: { ca: pem("ca"), cert: pem("cert"), key: pem("key") } } };
+  const readPem = (name: string) => readFileSync(join(certPath, `${name}.pem`), "utf8");
+  return {
+    address,
+    tcp: { host: url.hostname, port, tls: { ca: readPem("ca"), cert: readPem("cert"), key: readPem("key") } },
+  };
 }
 
 /**

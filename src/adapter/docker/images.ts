@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import type Docker from "dockerode";
 import { asProblem, type Engine } from "./failures.ts";
 import { followProgress, type ImageProgress } from "./progress.ts";
-import { readable } from "./streams.ts";
+import { requireReadable } from "./streams.ts";
 
 export interface ImageRow {
   id: string;
@@ -46,7 +46,7 @@ export function createImageApi(engine: Engine) {
      */
     load: (tar: Readable, onProgress?: (progress: ImageProgress) => void): Promise<string[]> =>
       call(async (givenUp) => {
-        const answer = readable(await docker().loadImage(tar, { quiet: false, abortSignal: givenUp }));
+        const answer = requireReadable(await docker().loadImage(tar, { quiet: false, abortSignal: givenUp }));
         const lines = await followProgress(answer, givenUp, onProgress);
         return lines.flatMap((line) => /^Loaded image(?: ID)?: (.+)$/.exec(line)?.[1] ?? []);
       }),
@@ -56,7 +56,7 @@ export function createImageApi(engine: Engine) {
         // Name and tag are given in one field, because Podman ignores a separate tag.
         const { repository, tag } = splitImageName(name);
         const asked = { repo: `${repository}:${tag}`, changes, abortSignal: givenUp };
-        await followProgress(readable(await docker().importImage(tar, asked)), givenUp);
+        await followProgress(requireReadable(await docker().importImage(tar, asked)), givenUp);
       }),
     /** Pulls an image; `onProgress` gets the progress of each layer. */
     pull: (
@@ -67,7 +67,7 @@ export function createImageApi(engine: Engine) {
         const { repository, tag } = splitImageName(name);
         const abortSignal = signal ? AbortSignal.any([signal, givenUp]) : givenUp;
         const asked = { fromImage: repository, ...(tag ? { tag } : {}), abortSignal };
-        await followProgress(readable(await docker().createImage(asked)), abortSignal, onProgress);
+        await followProgress(requireReadable(await docker().createImage(asked)), abortSignal, onProgress);
       }),
     /** Gives an image another name. */
     tag: (image: string, name: string): Promise<void> =>

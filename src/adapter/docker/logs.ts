@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import type Docker from "dockerode";
 import { createDemuxer } from "./demux.ts";
 import { asProblem, type Engine } from "./failures.ts";
-import { readable, unlessGivenUp } from "./streams.ts";
+import { requireReadable, unlessGivenUp } from "./streams.ts";
 
 export interface LogOptions {
   /** Keep reading until the container ends or the signal aborts. */
@@ -39,7 +39,7 @@ export async function* followLogs(
       return;
     }
     source = await call(async (givenUp) =>
-      unlessGivenUp(readable(await container.logs({ ...options, follow: true })), givenUp),
+      unlessGivenUp(requireReadable(await container.logs({ ...options, follow: true })), givenUp),
     );
     if (signal?.aborted) return;
     signal?.addEventListener("abort", stop, { once: true });

@@ -97,7 +97,7 @@ export function createSshWay(to: SshHost, address: string) {
       setTimeout(() => {
         way = undefined;
       }, AGAIN_MS).unref();
-      throw isProblem(error) ? error : failure(address, messageOf(error));
+      throw isProblem(error) ? error : createProblem(address, messageOf(error));
     }
   };
   return {
@@ -148,7 +148,7 @@ async function connect(
   const late = setTimeout(() => {
     child.stdin.end();
     child.stdout.destroy();
-    reject(failure(address, `no connection within ${OPEN_MS / 1_000} s`));
+    reject(createProblem(address, `no connection within ${OPEN_MS / 1_000} s`));
   }, OPEN_MS);
   child.stdout.on("data", (data: Buffer) => {
     if (stands) return;
@@ -162,15 +162,15 @@ async function connect(
       return resolve(near);
     }
     const why = word === SHUT ? "that user may not open" : "there is no";
-    reject(failure(address, `${why} ${socket} on that machine`));
+    reject(createProblem(address, `${why} ${socket} on that machine`));
     child.stdin.end();
   });
-  const over = (why: string) => {
+  const handleEnd = (why: string) => {
     if (stands) onEnd(near);
-    reject(failure(address, why));
+    reject(createProblem(address, why));
   };
-  child.on("error", (error) => over(messageOf(error)));
-  child.stdout.on("close", () => over(reasonOf(said)));
+  child.on("error", (error) => handleEnd(messageOf(error)));
+  child.stdout.on("close", () => handleEnd(reasonOf(said)));
   try {
     return await promise;
   } finally {
@@ -226,5 +226,5 @@ function reasonOf(said: string): string {
   return told || "the connection ended";
 }
 
-const failure = (address: string, why: string): Problem =>
+const createProblem = (address: string, why: string): Problem =>
   unavailable("sandbox_unavailable", `Docker at ${address} does not answer: ${why.replace(/\.$/, "")}.`);

@@ -11,12 +11,12 @@ export function unlessGivenUp<S extends { destroy(): void }>(stream: S, givenUp:
   return stream;
 }
 
-export function readable(stream: NodeJS.ReadableStream): Readable {
+export function requireReadable(stream: NodeJS.ReadableStream): Readable {
   if (!(stream instanceof Readable)) throw new Error("The client of the container engine gave no stream to read.");
   return stream;
 }
 
-export function duplex(stream: NodeJS.ReadWriteStream): Duplex {
+export function requireDuplex(stream: NodeJS.ReadWriteStream): Duplex {
   if (!(stream instanceof Duplex)) throw new Error("The client of the container engine gave no stream of both ways.");
   return stream;
 }

@@ -33,9 +33,9 @@ export function createAuthority(now: number) {
   const own = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const name = `Skep sandbox ${randomBytes(6).toString("hex")}`;
   const issuer = { name, key: own.privateKey, publicKey: own.publicKey, now };
-  const pem = certificate(issuer, name, own.publicKey, [
-    extension("basicConstraints", der(SEQUENCE, der(BOOLEAN, [0xff])), true),
-    extension("keyUsage", der(BITS, [1, 0x06]), true),
+  const pem = createCertificate(issuer, name, own.publicKey, [
+    encodeExtension("basicConstraints", encodeDer(SEQUENCE, encodeDer(BOOLEAN, [0xff])), true),
+    encodeExtension("keyUsage", encodeDer(BITS, [1, 0x06]), true),
   ]);
   const issued = new Map<string, HostCertificate>();
   return {
@@ -46,11 +46,11 @@ export function createAuthority(now: number) {
       const known = issued.get(host);
       if (known) return known;
       const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-      const cert = certificate(issuer, "sandbox", publicKey, [
-        extension("basicConstraints", der(SEQUENCE), true),
-        extension("keyUsage", der(BITS, [7, 0x80]), true),
-        extension("extendedKeyUsage", der(SEQUENCE, oid("serverAuth")), false),
-        extension("altName", der(SEQUENCE, altName(host)), false),
+      const cert = createCertificate(issuer, "sandbox", publicKey, [
+        encodeExtension("basicConstraints", encodeDer(SEQUENCE), true),
+        encodeExtension("keyUsage", encodeDer(BITS, [7, 0x80]), true),
+        encodeExtension("extendedKeyUsage", encodeDer(SEQUENCE, encodeOid("serverAuth")), false),
+        encodeExtension("altName", encodeDer(SEQUENCE, altName(host)), false),
       ]);
       const made = { cert, key: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
       issued.set(host, made);
@@ -66,30 +66,30 @@ interface Issuer {
   now: number;
 }
 
-function certificate(issuer: Issuer, subject: string, publicKey: KeyObject, extensions: Uint8Array[]): string {
-  const algorithm = der(SEQUENCE, oid("ecdsaWithSha256"));
-  const content = der(
+function createCertificate(issuer: Issuer, subject: string, publicKey: KeyObject, extensions: Uint8Array[]): string {
+  const algorithm = encodeDer(SEQUENCE, encodeOid("ecdsaWithSha256"));
+  const content = encodeDer(
     SEQUENCE,
-    der(0xa0, der(INTEGER, [2])),
+    encodeDer(0xa0, encodeDer(INTEGER, [2])),
     // A serial number, positive and never zero.
-    der(INTEGER, [0x40, ...randomBytes(15)]),
+    encodeDer(INTEGER, [0x40, ...randomBytes(15)]),
     algorithm,
     nameOf(issuer.name),
-    der(SEQUENCE, timeOf(issuer.now - EARLY_MS), timeOf(issuer.now + LIFETIME_MS)),
+    encodeDer(SEQUENCE, timeOf(issuer.now - EARLY_MS), timeOf(issuer.now + LIFETIME_MS)),
     nameOf(subject),
     spkiOf(publicKey),
-    der(
+    encodeDer(
       0xa3,
-      der(
+      encodeDer(
         SEQUENCE,
         ...extensions,
-        extension("subjectKey", der(OCTETS, keyId(publicKey)), false),
-        extension("authorityKey", der(SEQUENCE, der(0x80, keyId(issuer.publicKey))), false),
+        encodeExtension("subjectKey", encodeDer(OCTETS, keyId(publicKey)), false),
+        encodeExtension("authorityKey", encodeDer(SEQUENCE, encodeDer(0x80, keyId(issuer.publicKey))), false),
       ),
     ),
   );
   const signature = sign("sha256", content, issuer.key);
-  const whole = der(SEQUENCE, content, algorithm, der(BITS, [0], signature));
+  const whole = encodeDer(SEQUENCE, content, algorithm, encodeDer(BITS, [0], signature));
   const lines =
     Buffer.from(whole)
       .toString("base64")
@@ -98,37 +98,39 @@ function certificate(issuer: Issuer, subject: string, publicKey: KeyObject, exte
 }
 
 /** Encodes tag, length and content. */
-function der(tag: number, ...parts: (Uint8Array | readonly number[])[]): Uint8Array {
+function encodeDer(tag: number, ...parts: (Uint8Array | readonly number[])[]): Uint8Array {
   const content = Buffer.concat(parts.map((part) => Uint8Array.from(part)));
   const { length } = content;
   const size = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255];
   return Buffer.concat([Uint8Array.from([tag, ...size]), content]);
 }
 
-const oid = (name: keyof typeof OIDS): Uint8Array => der(OID, Buffer.from(OIDS[name], "hex"));
-const extension = (name: keyof typeof OIDS, value: Uint8Array, isCritical: boolean): Uint8Array =>
-  der(SEQUENCE, oid(name), isCritical ? der(BOOLEAN, [0xff]) : [], der(OCTETS, value));
+const encodeOid = (name: keyof typeof OIDS): Uint8Array => encodeDer(OID, Buffer.from(OIDS[name], "hex"));
+const encodeExtension = (name: keyof typeof OIDS, value: Uint8Array, isCritical: boolean): Uint8Array =>
+  encodeDer(SEQUENCE, encodeOid(name), isCritical ? encodeDer(BOOLEAN, [0xff]) : [], encodeDer(OCTETS, value));
 const nameOf = (text: string): Uint8Array =>
-  der(SEQUENCE, der(SET, der(SEQUENCE, oid("commonName"), der(UTF8, Buffer.from(text)))));
+  encodeDer(SEQUENCE, encodeDer(SET, encodeDer(SEQUENCE, encodeOid("commonName"), encodeDer(UTF8, Buffer.from(text)))));
 /** Dates before 2050 are encoded as UTCTime, with two digits for the year. */
 const timeOf = (ms: number): Uint8Array => {
   const text = new Date(ms).toISOString().replace(/[-:T]/g, "").slice(0, 14);
-  return text < "2050" ? der(UTC_TIME, Buffer.from(`${text.slice(2)}Z`)) : der(TIME, Buffer.from(`${text}Z`));
+  return text < "2050"
+    ? encodeDer(UTC_TIME, Buffer.from(`${text.slice(2)}Z`))
+    : encodeDer(TIME, Buffer.from(`${text}Z`));
 };
 const UTC_TIME = 23;
 const spkiOf = (key: KeyObject): Uint8Array => key.export({ type: "spki", format: "der" });
 const keyId = (key: KeyObject): Uint8Array => createHash("sha1").update(spkiOf(key)).digest();
 
 function altName(host: string): Uint8Array {
-  if (isIP(host) === 0) return der(0x82, Buffer.from(host, "latin1"));
-  return der(0x87, isIP(host) === 4 ? host.split(".").map(Number) : bytesOfV6(host));
+  if (isIP(host) === 0) return encodeDer(0x82, Buffer.from(host, "latin1"));
+  return encodeDer(0x87, isIP(host) === 4 ? host.split(".").map(Number) : bytesOfV6(host));
 }
 
 /** Bytes of an IPv6 address in its canonical spelling, as `URL` writes it. */
 function bytesOfV6(host: string): number[] {
   const [head = "", tail] = host.split("::");
-  const groups = (text: string) => (text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16)));
-  const [before, after] = [groups(head), groups(tail ?? "")];
+  const parseGroups = (text: string) => (text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16)));
+  const [before, after] = [parseGroups(head), parseGroups(tail ?? "")];
   const zeros = Array.from({ length: 8 - before.length - after.length }, () => 0);
   return [...before, ...zeros, ...after].flatMap((group) => [group >> 8, group & 255]);
 }

@@ -37,7 +37,7 @@ export async function createEgressProxy(deps: EgressDeps) {
     try {
       const address = await entry.admit();
       if (deps.edge && credentials.length > 0)
-        return await inside(entry, client, early, address, credentials, deps.edge);
+        return await serveTunnel(entry, client, early, address, credentials, deps.edge);
       server = await connectTo(address, target.port);
     } catch (error) {
       const refusal = entry.note(error);
@@ -137,7 +137,7 @@ export async function createEgressProxy(deps: EgressDeps) {
 }
 
 /** Serves a tunnel to a host with credentials. TLS ends here, and each request in the tunnel is read. */
-async function inside(
+async function serveTunnel(
   entry: Entry,
   client: Duplex,
   early: Uint8Array,

@@ -44,8 +44,12 @@ const diff = (...shape: string[]) => [
   "--ignore-submodules=all",
   ...shape,
 ];
-const at = (repository: string) => ({ cwd: repository, gitDir: repository, env: { GIT_LITERAL_PATHSPECS: "1" } });
-function commits({ from, to }: Range): string[] {
+const toOptions = (repository: string) => ({
+  cwd: repository,
+  gitDir: repository,
+  env: { GIT_LITERAL_PATHSPECS: "1" },
+});
+function toCommitArgs({ from, to }: Range): string[] {
   assertRef(from);
   assertRef(to);
   return [`${from}^{commit}`, `${to}^{commit}`, "--"];
@@ -86,7 +90,7 @@ export async function changedPaths(
     const file = found.get(field.slice(plus.length + minus.length + 2));
     if (file) Object.assign(file, { insertions, deletions });
   };
-  await eachField(git, [...diff("--raw", "--numstat", "-z"), ...commits(range)], at(repository), (text) => {
+  await eachField(git, [...diff("--raw", "--numstat", "-z"), ...toCommitArgs(range)], toOptions(repository), (text) => {
     if (status) takeChange(text, status);
     else if (!text.startsWith(":")) return takeCounts(text);
     status = status ? undefined : STATUSES.get(/^:\d+ \d+ \S+ \S+ ([AMDT])/.exec(text)?.[1]);
@@ -102,8 +106,8 @@ export async function patchOf(
   options: { paths?: readonly string[]; maxBytes: number },
 ): Promise<{ patch: string; cut: boolean }> {
   const { paths = [], maxBytes } = options;
-  const args = [...diff("--patch", "--binary", "--full-index"), ...commits(range), ...paths];
-  const { stdout, cut } = await git(args, { ...at(repository), cutAt: maxBytes });
+  const args = [...diff("--patch", "--binary", "--full-index"), ...toCommitArgs(range), ...paths];
+  const { stdout, cut } = await git(args, { ...toOptions(repository), cutAt: maxBytes });
   return { patch: stdout, cut };
 }
 
@@ -114,8 +118,8 @@ export async function hunksOf(
   range: Range,
   path: string,
 ): Promise<{ hunks: Hunk[]; cut: boolean }> {
-  const args = [...diff("--patch"), ...commits(range), path];
-  const { stdout, cut } = await git(args, { ...at(repository), cutAt: FILE_PATCH_CHARACTERS });
+  const args = [...diff("--patch"), ...toCommitArgs(range), path];
+  const { stdout, cut } = await git(args, { ...toOptions(repository), cutAt: FILE_PATCH_CHARACTERS });
   const hunks: Hunk[] = [];
   for (const text of stdout.split("\n")) {
     if (text.startsWith("@@ ")) hunks.push({ header: text.slice(0, 500), lines: [] });

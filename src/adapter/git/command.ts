@@ -106,11 +106,11 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
       if (signal?.aborted) return fail(signal.reason);
       const child = spawn(program, [...args], {
         cwd,
-        env: environment(env, options),
+        env: buildEnvironment(env, options),
         stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
         detached: true,
       });
-      const out = collector(cutAt ?? MAX_OUTPUT_BYTES);
+      const out = createCollector(cutAt ?? MAX_OUTPUT_BYTES);
       const lines = lineReader(onLine);
       let timedOut = false;
       const group = endingGroup(child);
@@ -139,7 +139,7 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
           group.end();
         });
       child.on("error", (error: NodeJS.ErrnoException) =>
-        settle(() => fail(error.code === "ENOENT" ? missing(cwd) : error)),
+        settle(() => fail(error.code === "ENOENT" ? createMissingProblem(cwd) : error)),
       );
       child.on("close", (code) =>
         settle(() => {
@@ -149,7 +149,7 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
           if (timedOut) return fail(new Problem(504, "git_timeout", `git took longer than ${timeoutMs / 1_000} s.`));
           if (out.full() && cutAt !== undefined) return done({ code: 0, stdout: out.text(), cut: true });
           if (out.full()) return fail(new Problem(502, "git_failed", "git answered more than can be taken."));
-          if (code !== 0 && !accept.includes(code ?? -1)) return fail(failure(args, lines.last()));
+          if (code !== 0 && !accept.includes(code ?? -1)) return fail(toProblem(args, lines.last()));
           done({ code: code ?? -1, stdout: out.text(), cut: false });
         }),
       );
@@ -196,12 +196,12 @@ async function feed(input: Writable, chunks: AsyncIterable<Uint8Array>): Promise
 }
 
 /** Tells why a program could not be started: it is not installed, or the folder to start in is missing. */
-const missing = (cwd: string) =>
+const createMissingProblem = (cwd: string) =>
   existsSync(cwd)
     ? unavailable("git_missing", "git is not installed on this machine; projects need it.")
     : notFound("repository");
 
-function environment(
+function buildEnvironment(
   inherited: GitRunner["env"],
   { gitDir, workTree, env }: GitCommandOptions,
 ): Record<string, string> {
@@ -252,7 +252,7 @@ const mixesOtherSide = ([name = "", ...args]: readonly string[]): boolean =>
   ["clone", "fetch", "push"].includes(name) && !args.some((arg) => /^https?:/i.test(arg));
 
 /** Git's error message, without credentials in addresses and without this machine's paths. */
-function failure(args: readonly string[], lines: readonly string[]): Problem {
+function toProblem(args: readonly string[], lines: readonly string[]): Problem {
   // The line about the full disk is often not the last one.
   const full = lines.find((line) => FULL_DISK.test(line));
   if (full !== undefined && !mixesOtherSide(args))
@@ -265,7 +265,7 @@ function failure(args: readonly string[], lines: readonly string[]): Problem {
   return new Problem(502, "git_failed", `git ${args[0]} failed: ${said}`);
 }
 
-function collector(maxBytes: number) {
+function createCollector(maxBytes: number) {
   const chunks: Buffer[] = [];
   let size = 0;
   return {

@@ -73,17 +73,17 @@ function createBatch() {
 
 function commitHeader({ ref, commit, message, author }: ImportTarget): Buffer {
   const text = Buffer.from(`${message.trim()}\n`);
-  const by = `${plain(author.name)} <${plain(author.email)}> now`;
+  const by = `${sanitize(author.name)} <${sanitize(author.email)}> now`;
   const head = `commit ${ref}\nmark :1\nauthor ${by}\ncommitter ${by}\ndata ${text.length}\n`;
   return Buffer.concat([Buffer.from(head), text, Buffer.from(`\nfrom ${commit}\n`)]);
 }
 
-const plain = (text: string): string => text.replace(/[<>\n\r\0]/g, "");
+const sanitize = (text: string): string => text.replace(/[<>\n\r\0]/g, "");
 
 function fileCommand({ path, mode, objectId, data }: ChangedFile): Buffer[] {
-  const at = (content: string) => Buffer.from(`M ${mode.toString(8)} ${content} ${quote(path)}\n`, "latin1");
-  if (data === undefined) return [at(objectId)];
-  return [at("inline"), Buffer.from(`data ${data.length}\n`), data, Buffer.from("\n")];
+  const encodeModify = (content: string) => Buffer.from(`M ${mode.toString(8)} ${content} ${quote(path)}\n`, "latin1");
+  if (data === undefined) return [encodeModify(objectId)];
+  return [encodeModify("inline"), Buffer.from(`data ${data.length}\n`), data, Buffer.from("\n")];
 }
 
 /** Quotes a path as a C string. The path may contain any bytes. */

@@ -74,7 +74,7 @@ const OBJECTS_MISSING = /did not send all necessary objects|not our ref|remote: 
  */
 export async function fetchBranches(git: GitCommand, work: RemoteWork): Promise<void> {
   const args = ["fetch", "--progress", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"];
-  const once = async (): Promise<Problem | undefined> => {
+  const attempt = async (): Promise<Problem | undefined> => {
     let missing = false;
     const onLine = (line: string) => {
       missing ||= OBJECTS_MISSING.test(line);
@@ -90,7 +90,7 @@ export async function fetchBranches(git: GitCommand, work: RemoteWork): Promise<
       throw error;
     }
   };
-  const failed = (await once()) && (await once());
+  const failed = (await attempt()) && (await attempt());
   if (!failed) return;
   const remedy =
     "Objects are missing there, or in the clone: run `git fsck` in the repository, or create the project again.";

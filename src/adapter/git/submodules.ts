@@ -48,7 +48,7 @@ interface PlacedCommit {
 const SETTINGS_BYTES = 64 * 1024;
 const PLACE_MS = 300_000;
 
-const bare = (repository: string) => ({ cwd: repository, gitDir: repository });
+const toBareOptions = (repository: string) => ({ cwd: repository, gitDir: repository });
 
 export async function readSubmodules(
   git: GitCommand,
@@ -58,7 +58,7 @@ export async function readSubmodules(
 ): Promise<Submodule[]> {
   assertRef(commit);
   const args = ["config", `--blob=${commit}:.gitmodules`, "--null", "--get-regexp", "^submodule\\..*\\.(path|url)$"];
-  const { stdout } = await git(args, { ...bare(repository), accept: [1, 128], cutAt: SETTINGS_BYTES });
+  const { stdout } = await git(args, { ...toBareOptions(repository), accept: [1, 128], cutAt: SETTINGS_BYTES });
   const named = new Map<string, { path?: string; url?: string }>();
   for (const setting of stdout.split("\0")) {
     const [, name, key, value] = /^submodule\.([^\n]*)\.(path|url)\n([^\n]+)$/.exec(setting) ?? [];
@@ -86,7 +86,7 @@ const isUsablePath = (path: string): boolean =>
  * `.gitmodules` says.
  */
 async function linkedCommit(git: GitCommand, repository: string, commit: string, path: string): Promise<string | null> {
-  const { stdout } = await git(["ls-tree", "-z", commit, "--", path], bare(repository));
+  const { stdout } = await git(["ls-tree", "-z", commit, "--", path], toBareOptions(repository));
   const [, hash, at] = /^160000 commit ([0-9a-f]{40,64})\t([^\0]*)\0$/.exec(stdout) ?? [];
   return hash !== undefined && at === path ? hash : null;
 }
@@ -100,14 +100,14 @@ export async function fetchCommit(git: GitCommand, request: CommitFetch): Promis
   await mkdir(dirname(made), { recursive: true });
   const format = commit.length === 64 ? ["--object-format=sha256"] : [];
   await git(["init", "--quiet", "--bare", "--template=", ...format, "--", made], { cwd: dirname(made), signal });
-  const at = { ...bare(made), env: remoteEnvironment(request), signal, timeoutMs };
+  const at = { ...toBareOptions(made), env: remoteEnvironment(request), signal, timeoutMs };
   const how = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"];
   try {
     const alone = await git([...how, "--depth=1", "--", source, commit], { ...at, accept: [1, 128] });
     // Some hosts do not serve a commit by its hash, so all branches and tags are fetched instead.
     if (alone.code !== 0)
       await git([...how, "--", source, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"], at);
-    const known = await git(["cat-file", "-e", `${commit}^{commit}`], { ...bare(made), accept: [1, 128] });
+    const known = await git(["cat-file", "-e", `${commit}^{commit}`], { ...toBareOptions(made), accept: [1, 128] });
     if (known.code !== 0)
       throw new Problem(502, "git_failed", `The commit ${commit.slice(0, 12)} is not in that repository.`);
     await withoutConversions(made);
@@ -140,7 +140,7 @@ export async function placeCommit(git: GitCommand, request: PlacedCommit): Promi
 /** @throws Problem 413 `submodule_too_large`. */
 async function assertBounds(git: GitCommand, { repository, commit, bounds, signal }: PlacedCommit): Promise<void> {
   let [files, bytes] = [0, 0];
-  await eachField(git, ["ls-tree", "-r", "-l", "-z", commit], { ...bare(repository), signal }, (text) => {
+  await eachField(git, ["ls-tree", "-r", "-l", "-z", commit], { ...toBareOptions(repository), signal }, (text) => {
     files++;
     bytes += Number(/^\d+ blob \S+ +(\d+)\t/.exec(text)?.[1] ?? 0);
   });

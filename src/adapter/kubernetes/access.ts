@@ -54,13 +54,13 @@ export function clusterAccess({ kubeconfig, context, env, account = ACCOUNT }: A
       "SANDBOX=kubernetes needs KUBERNETES_CONFIG, the path of a kubeconfig file. Without it the server must run in a Pod with a service account.",
     );
   const server = new URL(`https://${host.includes(":") ? `[${host}]` : host}:${port}`);
-  const file = (name: string) => fileText(resolve(account, name), `The service account's ${name}`);
+  const readAccountFile = (name: string) => fileText(resolve(account, name), `The service account's ${name}`);
   return {
     address: server.origin,
     server,
-    namespace: file("namespace").trim(),
-    tls: { ca: file("ca.crt"), rejectUnauthorized: true },
-    authorization: () => bearer(file("token")),
+    namespace: readAccountFile("namespace").trim(),
+    tls: { ca: readAccountFile("ca.crt"), rejectUnauthorized: true },
+    authorization: () => toBearer(readAccountFile("token")),
   };
 }
 
@@ -76,16 +76,16 @@ function fromFile(path: string, wanted: string | undefined): ClusterAccess {
   if (!server || !/^https?:$/.test(server.protocol))
     throw refuse(`The cluster of ${contextName} in ${path} has no server address that begins with https://.`);
   const folder = dirname(resolve(path));
-  const pem = (of: unknown, name: string): string | undefined => {
+  const findPem = (of: unknown, name: string): string | undefined => {
     const inline = textIn(of, `${name}-data`);
     if (inline !== undefined) return Buffer.from(inline, "base64").toString("utf8");
     const file = textIn(of, name);
     return file === undefined ? undefined : fileText(resolve(folder, file), `${name} of ${contextName}`);
   };
   const [ca, cert, key] = [
-    pem(cluster, "certificate-authority"),
-    pem(user, "client-certificate"),
-    pem(user, "client-key"),
+    findPem(cluster, "certificate-authority"),
+    findPem(user, "client-certificate"),
+    findPem(user, "client-key"),
   ];
   const serverName = textIn(cluster, "tls-server-name");
   const skips = membersOf(cluster)["insecure-skip-tls-verify"] === true;
@@ -111,10 +111,10 @@ function authorizationOf(user: unknown, folder: string, what: string): () => str
         `${what} logs in by a program (${name}), which this server does not run. Give it a service account's token instead: kubectl create token NAME --duration=8760h, or a client certificate.`,
       );
   const file = textIn(user, "tokenFile");
-  if (file !== undefined) return () => bearer(fileText(resolve(folder, file), "The token's file"));
+  if (file !== undefined) return () => toBearer(fileText(resolve(folder, file), "The token's file"));
   const token = textIn(user, "token");
   if (token !== undefined) {
-    const value = bearer(token);
+    const value = toBearer(token);
     return () => value;
   }
   const [name, password] = [textIn(user, "username"), textIn(user, "password")];
@@ -122,7 +122,7 @@ function authorizationOf(user: unknown, folder: string, what: string): () => str
   return () => `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
 }
 
-function bearer(text: string): string {
+function toBearer(text: string): string {
   const token = text.trim();
   if (!/^[\x21-\x7e]+$/.test(token)) throw refuse("The token for the cluster is empty or no token.");
   return `Bearer ${token}`;

@@ -9,7 +9,7 @@ import { codeOf, isProblem } from "../../core/errors.ts";
 import { readJson } from "../../core/json-reader.ts";
 import { pause } from "../../core/pause.ts";
 import type { ClusterAccess } from "./access.ts";
-import { asProblem, isOvertaken, refusal } from "./failures.ts";
+import { asProblem, isOvertaken, toProblem } from "./failures.ts";
 
 export type Query = Readonly<Record<string, string | number | readonly string[]>>;
 
@@ -59,7 +59,7 @@ export function createClusterClient(access: ClusterAccess, waitMs = WAIT_MS) {
       const text = await checkedAnswer(answer, { maxBytes: REFUSAL_BYTES }).text();
       const isLater =
         answer.status === 429 || (answer.status === 503 && after !== null) || isOvertaken(answer.status, text);
-      if (!isLater || left === 0) throw refusal(answer.status, text, address);
+      if (!isLater || left === 0) throw toProblem(answer.status, text, address);
       await pause(
         Math.min(after !== null && /^\d{1,4}$/.test(after) ? Number(after) * 1_000 : waitMs, MAX_WAIT_MS),
         call.signal,

@@ -58,11 +58,11 @@ export async function execInPod(client: ClusterClient, request: PodExecRequest) 
       onMessage,
       signal: request.signal,
     });
-    const over = (error: unknown) => {
+    const handleEnd = (error: unknown) => {
       // Some servers drop the connection after they have sent the exit status, which is no error.
       if (status === "") throw asProblem(error, access.address);
     };
-    const closed = socket.closed.catch(over);
+    const closed = socket.closed.catch(handleEnd);
     closed.catch(() => {});
     return {
       /**

@@ -13,7 +13,7 @@ const CODES: Readonly<Record<number, string>> = {
 };
 
 /** @param text the answer's body, which is usually a `Status`. */
-export function refusal(status: number, text: string, address: string): Problem {
+export function toProblem(status: number, text: string, address: string): Problem {
   const said = statusMessage(text);
   if (status === 401)
     return unavailable(

@@ -8,7 +8,7 @@ import { listIn, membersOf, numberIn, textIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 import { createLineSplitter } from "../../core/line-splitter.ts";
 import type { ClusterClient, Query } from "./client.ts";
-import { refusal } from "./failures.ts";
+import { toProblem } from "./failures.ts";
 
 export interface WatchOptions {
   path: string;
@@ -83,7 +83,7 @@ export function watchObjects(client: ClusterClient, options: WatchOptions) {
         const object = membersOf(event)["object"];
         const type = textIn(event, "type");
         if (type === "ERROR")
-          throw refusal(numberIn(object, "code") ?? 500, textIn(object, "message") ?? "", client.access.address);
+          throw toProblem(numberIn(object, "code") ?? 500, textIn(object, "message") ?? "", client.access.address);
         version = textIn(membersOf(object)["metadata"], "resourceVersion") ?? version;
         if (type === "BOOKMARK") return;
         const name = nameIn(object);

@@ -9,7 +9,7 @@ import { type Upgrade, upgrade } from "../../core/web-socket.ts";
 import { createFrameReader, frameOf, OPCODES } from "../../core/web-socket-frames.ts";
 import type { ClusterTls } from "./access.ts";
 import { tlsOptions } from "./client.ts";
-import { refusal } from "./failures.ts";
+import { toProblem } from "./failures.ts";
 
 interface WebSocketRequest {
   url: URL;
@@ -51,7 +51,7 @@ export async function openWebSocket(request: WebSocketRequest) {
       `Sec-WebSocket-Protocol: ${request.protocols.join(", ")}`,
       ...(authorization === undefined ? [] : [`Authorization: ${authorization}`]),
     ]);
-    if (answer.status !== 101) throw refusal(answer.status, await bodyOf(socket, answer), url.origin);
+    if (answer.status !== 101) throw toProblem(answer.status, await bodyOf(socket, answer), url.origin);
     const protocol = answer.headers.get("sec-websocket-protocol") ?? "";
     if (!request.protocols.includes(protocol)) throw new Error(`it knows none of ${request.protocols.join(", ")}`);
     return talk(socket, protocol, answer.rest, request.onMessage);

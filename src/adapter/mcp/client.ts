@@ -201,13 +201,13 @@ async function withUsableHeaders(
   timeout: number,
   signal: AbortSignal,
 ): Promise<unknown[]> {
-  const asks = (tool: unknown) => JSON.stringify(tool)?.includes('"x-mcp-header"') === true;
-  if (!tools.some(asks)) return tools;
+  const hasHeader = (tool: unknown) => JSON.stringify(tool)?.includes('"x-mcp-header"') === true;
+  if (!tools.some(hasHeader)) return tools;
   const usable = await client.listTools({}, { timeout, signal, cacheMode: "refresh" }).then(
     (list) => new Set<unknown>(list.tools.map(({ name }) => name)),
     () => new Set<unknown>(),
   );
-  return tools.filter((tool) => !asks(tool) || usable.has(membersOf(tool)["name"]));
+  return tools.filter((tool) => !hasHeader(tool) || usable.has(membersOf(tool)["name"]));
 }
 
 /** A call that reports progress may take this many times its time limit. */

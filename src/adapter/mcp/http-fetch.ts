@@ -131,13 +131,13 @@ function checkMessages(
       maxBytes,
       take: (text) => {
         if (asked !== undefined && /^application\/json/i.test(type))
-          return (gate.take(text, asked) ?? gate.unusable("one to another question", asked))?.text ?? "null";
+          return (gate.take(text, asked) ?? gate.rejectAnswer("one to another question", asked))?.text ?? "null";
         const fault = jsonFault(text);
         if (fault !== undefined) throw new Error(`the server's answer is ${fault}`);
         return text;
       },
       unreadable(why) {
-        const error = asked === undefined ? undefined : gate.unusable(why, asked);
+        const error = asked === undefined ? undefined : gate.rejectAnswer(why, asked);
         if (!error) throw new Error(`the server's answer is ${why}`);
         return error.text;
       },

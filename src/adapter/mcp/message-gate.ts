@@ -41,20 +41,20 @@ export function createMessageGate({ maxMessageBytes, onLog, onNoise }: MessageGa
    * Makes an error for an answer that could not be used; undefined when no request waits for it. @param why completes
    * the sentence "The answer is …", e.g. "longer than 5 bytes".
    */
-  function unusable(why: string, asked: RequestId | undefined): Taken | undefined {
+  function rejectAnswer(why: string, asked: RequestId | undefined): Taken | undefined {
     onLog(`The server sent an answer that is ${why}; it was dropped.`);
     if (asked === undefined || !pending.delete(asked)) return undefined;
     const error = { code: UNUSABLE, message: `The server's answer is ${why}.` };
     const message = { jsonrpc: "2.0", id: asked, error };
     return { message, text: JSON.stringify(message) };
   }
-  function noise(text: string, why: string, asked: RequestId | undefined): Taken | undefined {
-    if (asked !== undefined) return unusable(why, asked);
+  function dropNoise(text: string, why: string, asked: RequestId | undefined): Taken | undefined {
+    if (asked !== undefined) return rejectAnswer(why, asked);
     onNoise(text);
     return undefined;
   }
   return {
-    unusable,
+    rejectAnswer,
     /** Records a message that is sent to the server. @returns the id, if it is a request. */
     recordSent(message: unknown): RequestId | undefined {
       const { id, method, params } = membersOf(message);
@@ -81,10 +81,10 @@ export function createMessageGate({ maxMessageBytes, onLog, onNoise }: MessageGa
       try {
         value = readJson(text);
       } catch (error) {
-        if (!(error instanceof JsonTooMuch)) return noise(text, "not JSON", asked);
-        return unusable(error.fault, asked ?? idIn(text.slice(0, END_CHARACTERS), text.slice(-END_CHARACTERS)));
+        if (!(error instanceof JsonTooMuch)) return dropNoise(text, "not JSON", asked);
+        return rejectAnswer(error.fault, asked ?? idIn(text.slice(0, END_CHARACTERS), text.slice(-END_CHARACTERS)));
       }
-      if (!isObject(value) || value["jsonrpc"] !== "2.0") return noise(text, "no message of the protocol", asked);
+      if (!isObject(value) || value["jsonrpc"] !== "2.0") return dropNoise(text, "no message of the protocol", asked);
       const { id, method } = value;
       if (method !== undefined) return allowance() ? { message: value, text } : undefined;
       if (isId(id) && pending.delete(id)) return { message: value, text };
@@ -94,7 +94,7 @@ export function createMessageGate({ maxMessageBytes, onLog, onNoise }: MessageGa
     /** As `take`, for a text that was too long to be read. */
     tooLong({ text, tail = "", bytes }: Line, asked?: RequestId): Taken | undefined {
       const why = `${bytes} bytes long, more than the ${maxMessageBytes} that a message may have`;
-      return unusable(why, asked ?? idIn(text.slice(0, END_CHARACTERS), tail));
+      return rejectAnswer(why, asked ?? idIn(text.slice(0, END_CHARACTERS), tail));
     },
   };
 }

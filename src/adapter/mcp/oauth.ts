@@ -105,8 +105,8 @@ function providerOf(
  * must not get the client's secret.
  */
 function givenFor(given: GivenClient, issuer: string | undefined): Library.StoredOAuthClientInformation {
-  const plain = (text: string) => text.replace(/\/$/, "");
-  if (issuer !== undefined && plain(issuer) !== plain(given.issuer))
+  const trimSlash = (text: string) => text.replace(/\/$/, "");
+  if (issuer !== undefined && trimSlash(issuer) !== trimSlash(given.issuer))
     throw createLoginProblem(
       `it names the authorization server ${issuer}, and its client id belongs to ${given.issuer}`,
     );
@@ -161,7 +161,7 @@ export async function beginLogin(server: OAuthServer, state: string, scope?: str
     ...(challenge.resourceMetadataUrl ? { resourceMetadataUrl: challenge.resourceMetadataUrl } : {}),
     ...(wanted === undefined ? {} : { scope: wanted }),
   };
-  await safely(library.auth(providerOf(server, credentials, flow), options));
+  await translateErrors(library.auth(providerOf(server, credentials, flow), options));
   if (wanted !== undefined) credentials.scope = wanted;
   if (!authorizationUrl) throw createLoginProblem("it asks for no login");
   return { authorizationUrl: plainWeb(authorizationUrl), verifier: flow.verifier, credentials };
@@ -195,7 +195,7 @@ export async function finishLogin(
   const code = answer.get("code");
   if (code === null)
     throw createLoginProblem(`it answered ${(answer.get("error") ?? "nothing").replace(/[^\w ]/g, "").slice(0, 64)}`);
-  await safely(
+  await translateErrors(
     auth(providerOf(server, credentials, flow), {
       serverUrl: server.url,
       fetchFn: server.fetch,
@@ -221,7 +221,7 @@ function plainWeb(url: URL): string {
 const createLoginProblem = (why: string) =>
   new Problem(502, "authorization_failed", `The tool server's login cannot be used: ${why}.`);
 
-async function safely(work: Promise<unknown>): Promise<void> {
+async function translateErrors(work: Promise<unknown>): Promise<void> {
   try {
     await work;
   } catch (error) {

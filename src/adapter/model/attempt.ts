@@ -12,7 +12,7 @@ import type { AssistantPart } from "../../engine/parts.ts";
 import type { Failure } from "./failure.ts";
 import { providerOptions, type ThinkingSetting, thinkingOptions } from "./language-model.ts";
 import { sdkMessages, sdkSystem } from "./prompt.ts";
-import { textsOfRequest, truncation } from "./prompt-cut.ts";
+import { findTruncation, textsOfRequest } from "./prompt-cut.ts";
 import { OWN_KINDS, type ProviderKind } from "./providers.ts";
 import { createReplyParts, type ReplyParts, type StreamPart } from "./reply-parts.ts";
 import { withTextCalls } from "./text-calls.ts";
@@ -39,7 +39,7 @@ interface AttemptInput {
   /**
    * Turns anything thrown into a failure without a key in it. `replied` says whether a part of the reply had arrived.
    */
-  failure(error: unknown, replied: boolean): Failure;
+  toFailure(error: unknown, replied: boolean): Failure;
 }
 
 export interface AttemptOutcome {
@@ -192,7 +192,7 @@ function failureIn(input: AttemptInput, seen: Seen, why: "aborted" | "timeout" |
     const message = `${input.providerId} sent no token for ${Math.round(ms / 1000)} seconds.`;
     return { code: "provider_timeout", message, retryable: true };
   }
-  if (seen.failed) return input.failure(seen.error, seen.firstTokenAt !== undefined);
+  if (seen.failed) return input.toFailure(seen.error, seen.firstTokenAt !== undefined);
   const cut = !seen.end || seen.end.finishReason === "interrupted" || seen.end.finishReason === "error";
   const endless = seen.end?.finishReason === "other" && seen.end.rawFinishReason === undefined;
   if (!seen.tooLong && !seen.tooManyCalls && (cut || endless)) {
@@ -216,7 +216,7 @@ function readTextCalls(input: AttemptInput, seen: Seen, parts: AssistantPart[]):
 
 function cutIn({ request, providerId, kind }: AttemptInput, { usage, estimated }: Measured): Failure | undefined {
   if (estimated) return undefined;
-  return truncation({ kind, providerId, model: request.model }, () => textsOfRequest(request), usage.input_tokens);
+  return findTruncation({ kind, providerId, model: request.model }, () => textsOfRequest(request), usage.input_tokens);
 }
 
 export async function attempt(input: AttemptInput): Promise<AttemptOutcome> {

@@ -16,7 +16,7 @@ const catalogue = createCatalogue({ clock });
 describe("catalogue", () => {
   test("every hosted provider has models with prices in the offline table", () => {
     for (const entry of PROVIDERS.filter((one) => !one.local)) {
-      const models = catalogue.models(entry.id);
+      const models = catalogue.listModels(entry.id);
       expect(models.length, entry.id).toBeGreaterThan(0);
       expect(
         models.some((model) => model.input_usd_per_mtok !== null),
@@ -27,26 +27,32 @@ describe("catalogue", () => {
   });
 
   test("a known model has its published price per million tokens and its context window", () => {
-    const info = catalogue.info("openai/gpt-4o-mini");
+    const info = catalogue.describeModel("openai/gpt-4o-mini");
     expect(info.input_usd_per_mtok).toBe(0.15);
     expect(info.output_usd_per_mtok).toBe(0.6);
     expect(info.context_window).toBe(128_000);
-    expect(catalogue.cost("openai/gpt-4o-mini", usage(1_000_000, 1_000_000))).toEqual({ usd: 0.75, source: "table" });
+    expect(catalogue.computeCost("openai/gpt-4o-mini", usage(1_000_000, 1_000_000))).toEqual({
+      usd: 0.75,
+      source: "table",
+    });
   });
 
   test("cached input is charged at its own rate", () => {
-    const plain = catalogue.cost("anthropic/claude-sonnet-4-5", usage(10_000, 0)).usd;
-    const cached = catalogue.cost("anthropic/claude-sonnet-4-5", { ...usage(10_000, 0), cache_read_tokens: 10_000 });
+    const plain = catalogue.computeCost("anthropic/claude-sonnet-4-5", usage(10_000, 0)).usd;
+    const cached = catalogue.computeCost("anthropic/claude-sonnet-4-5", {
+      ...usage(10_000, 0),
+      cache_read_tokens: 10_000,
+    });
     expect(cached.usd).toBeCloseTo(plain! / 10, 8);
   });
 
   test("input that is kept for an hour costs twice as much, that for minutes a quarter more", () => {
     const model = "anthropic/claude-sonnet-4-5";
-    const plain = catalogue.cost(model, usage(10_000, 0)).usd!;
+    const plain = catalogue.computeCost(model, usage(10_000, 0)).usd!;
     const kept = { ...usage(10_000, 0), cache_write_tokens: 10_000 };
-    expect(catalogue.cost(model, kept).usd!).toBeCloseTo(plain * 1.25, 8);
-    expect(catalogue.cost(model, { ...kept, cache_write_hour_tokens: 10_000 }).usd!).toBeCloseTo(plain * 2, 8);
-    expect(catalogue.cost(model, { ...kept, cache_write_hour_tokens: 4_000 }).usd!).toBeCloseTo(plain * 1.55, 8);
+    expect(catalogue.computeCost(model, kept).usd!).toBeCloseTo(plain * 1.25, 8);
+    expect(catalogue.computeCost(model, { ...kept, cache_write_hour_tokens: 10_000 }).usd!).toBeCloseTo(plain * 2, 8);
+    expect(catalogue.computeCost(model, { ...kept, cache_write_hour_tokens: 4_000 }).usd!).toBeCloseTo(plain * 1.55, 8);
     // The estimate covers a cache write, also for an hour if that is asked for.
     expect(catalogue.estimateUsd(model, 10_000, 0, true)).toBeCloseTo(plain * 2, 8);
     expect(catalogue.estimateUsd(model, 10_000, 0)).toBeCloseTo(plain * 1.25, 8);
@@ -54,17 +60,17 @@ describe("catalogue", () => {
 
   test("an unknown model, provider or custom server costs null, never a guess", () => {
     for (const model of ["openai/gpt-nonsense", "nobody/x", "custom-mine/gpt-4o", "gpt-4o", "openai/", "/x"]) {
-      expect(catalogue.cost(model, usage(10, 10))).toEqual({ usd: null, source: "unknown" });
+      expect(catalogue.computeCost(model, usage(10, 10))).toEqual({ usd: null, source: "unknown" });
       expect(catalogue.estimateUsd(model, 10, 10)).toBeNull();
-      expect(catalogue.info(model).context_window).toBeNull();
+      expect(catalogue.describeModel(model).context_window).toBeNull();
     }
   });
 
   test("local servers and the scripted model cost nothing", () => {
     for (const model of ["ollama/qwen3:8b", "lmstudio/x", "vllm/meta/llama", "demo/scripted"])
-      expect(catalogue.cost(model, usage(10, 10))).toEqual({ usd: 0, source: "table" });
-    expect(catalogue.models("ollama")).toEqual([]);
-    expect(catalogue.models("demo").map((model) => model.id)).toEqual(["demo/scripted"]);
+      expect(catalogue.computeCost(model, usage(10, 10))).toEqual({ usd: 0, source: "table" });
+    expect(catalogue.listModels("ollama")).toEqual([]);
+    expect(catalogue.listModels("demo").map((model) => model.id)).toEqual(["demo/scripted"]);
   });
 
   test("what an administrator entered for a model counts before the table", () => {
@@ -72,19 +78,25 @@ describe("catalogue", () => {
       { id: "big", name: "Big", context_window: 9000, input_usd_per_mtok: 2, output_usd_per_mtok: 4 },
     ];
     const own = createCatalogue({ clock, overrides: (id) => (id === "custom-mine" ? entries : []) });
-    expect(own.cost("custom-mine/big", usage(1_000_000, 500_000))).toEqual({ usd: 4, source: "table" });
-    expect(own.models("custom-mine")[0]).toMatchObject({ id: "custom-mine/big", name: "Big", context_window: 9000 });
+    expect(own.computeCost("custom-mine/big", usage(1_000_000, 500_000))).toEqual({ usd: 4, source: "table" });
+    expect(own.listModels("custom-mine")[0]).toMatchObject({
+      id: "custom-mine/big",
+      name: "Big",
+      context_window: 9000,
+    });
   });
 
   test("the estimate is never below the cost of the same tokens, cached or not", () => {
     const model = "anthropic/claude-sonnet-4-5";
     const estimate = catalogue.estimateUsd(model, 5000, 1000)!;
     for (const cache_write_tokens of [0, 2500, 5000])
-      expect(catalogue.cost(model, { ...usage(5000, 1000), cache_write_tokens }).usd!).toBeLessThanOrEqual(estimate);
+      expect(catalogue.computeCost(model, { ...usage(5000, 1000), cache_write_tokens }).usd!).toBeLessThanOrEqual(
+        estimate,
+      );
   });
 
   test("the list shows what can hold a conversation, not embeddings, speech or images", () => {
-    const ids = catalogue.models("openai").map((model) => model.id);
+    const ids = catalogue.listModels("openai").map((model) => model.id);
     expect(ids).toContain("openai/gpt-4o");
     expect(ids.filter((id) => /embedding|whisper|image|realtime|tts/.test(id))).toEqual([]);
   });

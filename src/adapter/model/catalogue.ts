@@ -4,7 +4,7 @@
  * vLLM) and the scripted model cost 0 per token unless an administrator entered a price.
  */
 import type { Clock } from "../../core/clock.ts";
-import { lazy } from "../../core/lazy.ts";
+import { memoize } from "../../core/lazy.ts";
 import type { ModelInfo, ModelReply, ModelUsage } from "../../engine/model.ts";
 import type { Rates } from "./price-table.ts";
 import { PROVIDERS, type ProviderEntry, providerEntry, splitModel } from "./providers.ts";
@@ -55,7 +55,7 @@ const NO_TOOLS = /gpt-3\.5-turbo-instruct|claude-(2|v1|instant)|gemma-?2|phi-2|o
 
 const UNKNOWN: Rates = { input: null, output: null, context: null };
 
-const prices = lazy((): typeof import("./price-table.ts") => require("./price-table.ts"));
+const prices = memoize((): typeof import("./price-table.ts") => require("./price-table.ts"));
 
 function modelInfo(id: string, name: string, kind: string | undefined, rates: Rates, own?: ModelOverride): ModelInfo {
   return {
@@ -87,17 +87,17 @@ function ownUsd(own: ModelOverride | undefined, usage: ModelUsage): number | und
 }
 
 export function createCatalogue({ clock, overrides }: CatalogueDeps) {
-  const at = () => new Date(clock.now());
+  const readDate = () => new Date(clock.now());
   const local: Rates = { input: 0, output: 0, context: null };
   const ownOf = (provider: string, name: string) =>
     overrides?.(provider).find((entry) => entry.id === name || entry.id === `${provider}/${name}`);
 
-  function info(model: string): ModelInfo {
+  function describeModel(model: string): ModelInfo {
     const parts = splitModel(model);
     const entry = parts && providerEntry(parts.provider);
     const name = parts?.name ?? model;
     const table = prices().tableOf(entry);
-    const rates = entry?.local ? local : ((table && prices().ratesOf(table, name, at())) ?? UNKNOWN);
+    const rates = entry?.local ? local : ((table && prices().ratesOf(table, name, readDate())) ?? UNKNOWN);
     return modelInfo(model, name, entry?.kind, rates, parts && ownOf(parts.provider, name));
   }
 
@@ -105,32 +105,32 @@ export function createCatalogue({ clock, overrides }: CatalogueDeps) {
    * The window in tokens that an administrator set (null: not set), and the largest that the model supports (null:
    * unknown).
    */
-  function windows(model: string): { wanted: number | null; most: number | null } {
+  function readWindows(model: string): { wanted: number | null; most: number | null } {
     const parts = splitModel(model);
     const own = parts && ownOf(parts.provider, parts.name);
     return { wanted: own?.context_window ?? null, most: own?.max_context_window ?? null };
   }
 
   /** Text models of a provider, with ids `provider/model`. Empty for local servers, whose models are listed live. */
-  function models(providerId: string): CatalogueModel[] {
+  function listModels(providerId: string): CatalogueModel[] {
     const entry = providerEntry(providerId);
     if (!entry) return [];
     const found = new Map<string, { name: string; rates: Rates }>();
     if (entry.kind === "scripted") found.set("scripted", { name: "Scripted transcript", rates: local });
     const table = prices().tableOf(entry);
-    for (const { id, ...model } of table ? prices().tableModels(table, at()) : []) found.set(id, model);
+    for (const { id, ...model } of table ? prices().tableModels(table, readDate()) : []) found.set(id, model);
     const listed = new Map<string, CatalogueModel>();
     for (const [id, { name, rates }] of found)
       listed.set(id, { ...modelInfo(`${providerId}/${id}`, id, entry.kind, rates, ownOf(providerId, id)), name });
     for (const own of overrides?.(providerId) ?? []) {
       const id = own.id.startsWith(`${providerId}/`) ? own.id.slice(providerId.length + 1) : own.id;
-      listed.set(id, { ...info(`${providerId}/${id}`), name: own.name ?? listed.get(id)?.name ?? id });
+      listed.set(id, { ...describeModel(`${providerId}/${id}`), name: own.name ?? listed.get(id)?.name ?? id });
     }
     return [...listed.values()];
   }
 
   /** USD for that usage at current prices. */
-  function cost(model: string, usage: ModelUsage): Cost {
+  function computeCost(model: string, usage: ModelUsage): Cost {
     const parts = splitModel(model);
     const entry = parts && providerEntry(parts.provider);
     if (!parts || !entry) return { usd: null, source: "unknown" };
@@ -140,7 +140,7 @@ export function createCatalogue({ clock, overrides }: CatalogueDeps) {
     const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cache_write_hour_tokens = 0 } = usage;
     const table = prices().tableOf(entry);
     const priceOf = (counted: Record<string, number>) =>
-      table ? prices().tablePrice(table, parts.name, counted, at()) : null;
+      table ? prices().tablePrice(table, parts.name, counted, readDate()) : null;
     // The table has one price for cache writes. Hour-long writes are counted as plain input, and their surcharge is
     // added below.
     const written = { cache_read_tokens, cache_write_tokens: cache_write_tokens - cache_write_hour_tokens };
@@ -157,19 +157,19 @@ export function createCatalogue({ clock, overrides }: CatalogueDeps) {
    */
   function estimateUsd(model: string, inputTokens: number, outputTokens: number, cachesForHour = false): number | null {
     const usage = { output_tokens: outputTokens, cache_read_tokens: 0, reasoning_tokens: 0, input_tokens: inputTokens };
-    const plain = cost(model, { ...usage, cache_write_tokens: 0 }).usd;
+    const plain = computeCost(model, { ...usage, cache_write_tokens: 0 }).usd;
     const forHour = cachesForHour ? { cache_write_hour_tokens: inputTokens } : {};
-    const written = cost(model, { ...usage, cache_write_tokens: inputTokens, ...forHour }).usd;
+    const written = computeCost(model, { ...usage, cache_write_tokens: inputTokens, ...forHour }).usd;
     return plain === null ? null : Math.max(plain, written ?? 0);
   }
 
   return {
     providers: (): readonly ProviderEntry[] => PROVIDERS,
     provider: providerEntry,
-    models,
-    info,
-    windows,
-    cost,
+    listModels,
+    describeModel,
+    readWindows,
+    computeCost,
     estimateUsd,
   };
 }

@@ -35,7 +35,7 @@ export function createEmbed(deps: Pick<ModelPortDeps, "keys" | "prices"> & { clo
     if (vectors.length !== texts.length || new Set(vectors.map(({ length }) => length)).size !== 1)
       throw createProblem(`${to.providerId} gave ${vectors.length} vectors for ${texts.length} texts.`);
     const usage = { ...NO_USAGE, input_tokens: result.usage.tokens || 0 };
-    const cost = prices.cost(model, usage);
+    const cost = prices.computeCost(model, usage);
     return {
       vectors,
       call: {

@@ -143,13 +143,13 @@ function ofStatus(error: APICallError, status: number, { provider, hasKey, nowMs
     return { code: "provider_auth", message, retryable: false };
   }
   if (status === 403) return createFailure("provider_auth", `${provider} does not allow this (403)`);
-  const resets = () => ({ retryAfterMs: resetAfterMs(headers, body, nowMs) });
+  const readReset = () => ({ retryAfterMs: resetAfterMs(headers, body, nowMs) });
   if (status === 402 || (status === 429 && /insufficient_quota|billing|credit balance/i.test(text)))
-    return createFailure("provider_rate_limited", `${provider}: the quota is used up`, resets());
+    return createFailure("provider_rate_limited", `${provider}: the quota is used up`, readReset());
   if (status === 429)
     return createFailure("provider_rate_limited", `${provider} limits the rate (429)`, {
       retryable: true,
-      ...resets(),
+      ...readReset(),
     });
   if (status >= 300 && status < 400) {
     const message = `${provider} answered with a redirect (${status}); it is not followed, so that the key goes to no other host. Correct the base URL.`;

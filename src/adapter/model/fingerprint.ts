@@ -52,7 +52,7 @@ function contentOf(message: ModelMessage): string {
     .join("\n");
 }
 
-export function fingerprint(request: Pick<ModelRequest, "model" | "system" | "messages" | "tools">): Fingerprint {
+export function toFingerprint(request: Pick<ModelRequest, "model" | "system" | "messages" | "tools">): Fingerprint {
   const system = print(request.system);
   const messages = request.messages.map((message) => ({ role: message.role, ...print(contentOf(message)) }));
   const tools = request.tools.map((tool) => tool.name).sort();
@@ -64,7 +64,7 @@ export function fingerprint(request: Pick<ModelRequest, "model" | "system" | "me
 const quote = (print: TextPrint | undefined): string => (print ? JSON.stringify(print.head) : "nothing");
 
 /** Describes the first difference between a request and a recorded one, for a person. */
-export function difference(recorded: Fingerprint, now: Fingerprint): string {
+export function describeDifference(recorded: Fingerprint, now: Fingerprint): string {
   if (recorded.model !== now.model) return `the model differs: recorded ${recorded.model}, now ${now.model}`;
   if (recorded.tools.join() !== now.tools.join())
     return `the tools differ: recorded ${recorded.tools.join(", ")}, now ${now.tools.join(", ")}`;
@@ -84,7 +84,7 @@ export function difference(recorded: Fingerprint, now: Fingerprint): string {
  * Similarity of two requests: mainly the number of leading messages that they share; the number of messages and the
  * model count, too.
  */
-export function likeness(recorded: Fingerprint, now: Fingerprint): number {
+export function measureLikeness(recorded: Fingerprint, now: Fingerprint): number {
   let shared = 0;
   while (shared < now.messages.length && recorded.messages[shared]?.sha === now.messages[shared]?.sha) shared++;
   const sameLength = recorded.messages.length === now.messages.length ? 2 : 0;

@@ -81,7 +81,7 @@ function headersFor({ kind, apiKey }: Endpoint): Record<string, string> {
   return { authorization: `Bearer ${apiKey}` };
 }
 
-function asker(endpoint: Endpoint, signal: AbortSignal): Ask {
+function createAsk(endpoint: Endpoint, signal: AbortSignal): Ask {
   const headers = { accept: "application/json", ...headersFor(endpoint) };
   return async (url, body) => {
     const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
@@ -235,7 +235,7 @@ async function modelsOf(endpoint: Endpoint, ask: Ask): Promise<LiveModel[]> {
 export async function listModels(endpoint: Endpoint, deps: ListModelsDeps): Promise<ProviderTest> {
   const { clock, timeoutMs = TIMEOUT_MS } = deps;
   const started = clock.monotonic();
-  const latency = () => Math.round(clock.monotonic() - started);
+  const measureLatency = () => Math.round(clock.monotonic() - started);
   if (endpoint.kind === "scripted") {
     const scripted = {
       id: "scripted",
@@ -249,9 +249,9 @@ export async function listModels(endpoint: Endpoint, deps: ListModelsDeps): Prom
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = deps.signal ? AbortSignal.any([deps.signal, timeout]) : timeout;
   try {
-    const models = (await modelsOf(endpoint, asker(endpoint, signal))).filter((model) => model.id !== "");
+    const models = (await modelsOf(endpoint, createAsk(endpoint, signal))).filter((model) => model.id !== "");
     models.sort((a, b) => (a.id < b.id ? -1 : 1));
-    return { ok: true, models, latency_ms: latency() };
+    return { ok: true, models, latency_ms: measureLatency() };
   } catch (error) {
     const scrub = createScrubber(endpoint.apiKey);
     const { origin } = new URL(endpoint.baseUrl);
@@ -261,6 +261,12 @@ export async function listModels(endpoint: Endpoint, deps: ListModelsDeps): Prom
         ? error.message
         : `no connection to ${origin}; check the address, and that the service there runs`;
     const keyRefused = error instanceof Refused && error.key;
-    return { ok: false, models: [], latency_ms: latency(), error: scrub(`${endpoint.providerId}: ${why}`), keyRefused };
+    return {
+      ok: false,
+      models: [],
+      latency_ms: measureLatency(),
+      error: scrub(`${endpoint.providerId}: ${why}`),
+      keyRefused,
+    };
   }
 }

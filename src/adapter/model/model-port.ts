@@ -64,7 +64,7 @@ export async function resolveTarget(
   if (!baseUrl) return notConfigured(`The provider ${entry.id} has no usable base URL.`);
   if (!found.apiKey && !OWN_KINDS.has(kind)) return notConfigured(`The provider ${entry.id} has no key.${how}`);
   const { apiKey, source } = found;
-  const takesTools = prices.info(request.model).tools;
+  const takesTools = prices.describeModel(request.model).tools;
   return { providerId: entry.id, kind, baseUrl, apiKey, source, name: parts.name, local: entry.local, takesTools };
 }
 
@@ -75,7 +75,7 @@ const PROTOCOLS: Partial<Record<ProviderKind, readonly PassRequest["protocol"][]
   "openai-compatible": ["chat"],
   google: ["gemini"],
 };
-const speaks = (kind: ProviderKind, protocol: PassRequest["protocol"]): boolean =>
+const canSpeak = (kind: ProviderKind, protocol: PassRequest["protocol"]): boolean =>
   PROTOCOLS[kind]?.includes(protocol) ?? false;
 
 function costOf(
@@ -86,11 +86,11 @@ function costOf(
   const { chargedUsd, used, usedBefore } = outcome;
   if (chargedUsd !== undefined) {
     // The provider's charge covers only the last attempt.
-    const before = usedBefore ? (prices.cost(model, usedBefore.usage).usd ?? 0) : 0;
+    const before = usedBefore ? (prices.computeCost(model, usedBefore.usage).usd ?? 0) : 0;
     return { cost_usd: chargedUsd + before, cost_source: "provider" };
   }
   if (!used) return { cost_usd: 0, cost_source: "table" };
-  const cost = prices.cost(model, used.usage);
+  const cost = prices.computeCost(model, used.usage);
   return { cost_usd: cost.usd, cost_source: cost.source };
 }
 
@@ -106,8 +106,12 @@ const errorOf = ({ code, message, retryable, retryAfterMs, isWait }: Failure, no
   },
 });
 
-const refusal = (request: Pick<ModelRequest, "model">, failure: Failure, durationMs: number, nowMs = 0): ModelReply =>
-  refusedReply(request.model, errorOf(failure, nowMs).error, durationMs);
+const toFailedReply = (
+  request: Pick<ModelRequest, "model">,
+  failure: Failure,
+  durationMs: number,
+  nowMs = 0,
+): ModelReply => refusedReply(request.model, errorOf(failure, nowMs).error, durationMs);
 
 /** Makes the model port over real providers; `demo/*` goes to the scripted model. */
 export function createModelPort(deps: ModelPortDeps): ModelPort {
@@ -123,37 +127,37 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
   /** The window that is served: a server of one's own is asked, for other providers the table knows. */
   async function servedBy(to: CallTarget, model: string, signal: AbortSignal): Promise<ServedWindow> {
     const isOwn = OWN_KINDS.has(to.kind) && (to.local || to.providerId.startsWith("custom-"));
-    if (!isOwn) return { tokens: prices.info(model).context_window };
+    if (!isOwn) return { tokens: prices.describeModel(model).context_window };
     const window = await askWindow({
       endpoint: to,
       name: to.name,
-      ...prices.windows(model),
+      ...prices.readWindows(model),
       mayLoad: true,
       signal,
     });
-    return { ...window, tokens: window.tokens ?? prices.info(model).context_window };
+    return { ...window, tokens: window.tokens ?? prices.describeModel(model).context_window };
   }
 
   async function windowOf({ model, userId, signal }: Parameters<NonNullable<ModelPort["windowOf"]>>[0]) {
-    if (model.startsWith("demo/")) return prices.info(model).context_window;
+    if (model.startsWith("demo/")) return prices.describeModel(model).context_window;
     try {
       const to = await resolveTarget(deps, { model, userId });
-      return "code" in to ? prices.info(model).context_window : (await servedBy(to, model, signal)).tokens;
+      return "code" in to ? prices.describeModel(model).context_window : (await servedBy(to, model, signal)).tokens;
     } catch {
       // If the key store fails, the call itself reports it.
-      return prices.info(model).context_window;
+      return prices.describeModel(model).context_window;
     }
   }
 
   async function makeCall(request: ModelRequest, started: number): Promise<ModelReply> {
     const to = await resolveTarget(deps, request);
-    if ("code" in to) return refusal(request, to, clock.monotonic() - started);
+    if ("code" in to) return toFailedReply(request, to, clock.monotonic() - started);
     const line = JSON.stringify([to.providerId, to.baseUrl, to.source]);
     const rest = circuit.refusal(to.providerId, line);
-    if (rest) return refusal(request, rest, clock.monotonic() - started, clock.now());
+    if (rest) return toFailedReply(request, rest, clock.monotonic() - started, clock.now());
     const { callWithRetries } = await import("./retries.ts");
     const window = await servedBy(to, request.model, request.signal);
-    const most = prices.info(request.model).max_output_tokens;
+    const most = prices.describeModel(request.model).max_output_tokens;
     const bounded =
       most === null ? request : { ...request, maxOutputTokens: Math.min(most, request.maxOutputTokens ?? most) };
     const { outcome, attempts } = await callWithRetries(
@@ -182,7 +186,7 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
   function refuseBroken(request: Pick<ModelRequest, "model">, error: unknown, started: number): ModelReply {
     log?.warn({ model: request.model, kind: error instanceof Error ? error.name : typeof error }, "model call broke");
     const failure: Failure = { code: "provider_error", message: "The call could not be made.", retryable: true };
-    return refusal(request, failure, clock.monotonic() - started);
+    return toFailedReply(request, failure, clock.monotonic() - started);
   }
 
   async function call(request: ModelRequest): Promise<ModelReply> {
@@ -201,14 +205,14 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
     try {
       if (request.model.startsWith("demo/")) return undefined;
       const to = await resolveTarget(deps, request);
-      if ("code" in to) return refusal(asRequest, to, clock.monotonic() - started);
+      if ("code" in to) return toFailedReply(asRequest, to, clock.monotonic() - started);
       // If the model needs its tools in the text, the request cannot be passed on, and the caller makes it as an
       // ordinary call.
       const isInText = !to.takesTools || refusedTools.has(request.model);
-      if (isInText || !speaks(to.kind, request.protocol)) return undefined;
+      if (isInText || !canSpeak(to.kind, request.protocol)) return undefined;
       const line = JSON.stringify([to.providerId, to.baseUrl, to.source]);
       const rest = circuit.refusal(to.providerId, line);
-      if (rest) return refusal(asRequest, rest, clock.monotonic() - started, clock.now());
+      if (rest) return toFailedReply(asRequest, rest, clock.monotonic() - started, clock.now());
       const [{ passOn }, { remember }] = await Promise.all([import("./pass.ts"), import("./retries.ts")]);
       const { answer, ended } = await passOn({ clock, limits }, request, to);
       const passedReply = (outcome: PassOutcome): ModelReply => {
@@ -227,5 +231,5 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
     }
   }
 
-  return { call, pass, windowOf, info: prices.info, estimateUsd: prices.estimateUsd };
+  return { call, pass, windowOf, info: prices.describeModel, estimateUsd: prices.estimateUsd };
 }

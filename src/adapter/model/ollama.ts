@@ -131,21 +131,21 @@ function partsOf(): TransformStream<Uint8Array, Part> {
   let lines: ReturnType<typeof createLineSplitter>;
   let calls = 0;
   let open: "text" | "reasoning" | undefined;
-  const id = (type: string): string => `${type}-${calls}`;
+  const toId = (type: string): string => `${type}-${calls}`;
   return new TransformStream<Uint8Array, Part>({
     start(controller) {
       const close = () => {
-        if (open) controller.enqueue({ type: `${open}-end`, id: id(open) });
+        if (open) controller.enqueue({ type: `${open}-end`, id: toId(open) });
         open = undefined;
       };
       const say = (type: "text" | "reasoning", delta: string | undefined) => {
         if (!delta) return;
         if (open !== type) {
           close();
-          controller.enqueue({ type: `${type}-start`, id: id(type) });
+          controller.enqueue({ type: `${type}-start`, id: toId(type) });
           open = type;
         }
-        controller.enqueue({ type: `${type}-delta`, id: id(type), delta });
+        controller.enqueue({ type: `${type}-delta`, id: toId(type), delta });
       };
       const call = (given: unknown) => {
         const { name, arguments: input } = membersOf(membersOf(given)["function"]);

@@ -12,7 +12,7 @@ import { fetchUnread } from "./endpoint.ts";
 import { type Failure, failureOf, refusalOf } from "./failure.ts";
 import type { ModelLimits } from "./limits.ts";
 import { createEventCounter, createWholeCounter } from "./pass-counts.ts";
-import { textsOfBody, truncation } from "./prompt-cut.ts";
+import { findTruncation, textsOfBody } from "./prompt-cut.ts";
 import type { CallTarget } from "./retries.ts";
 import { createScrubber } from "./scrubber.ts";
 import { type Measured, measureUsageBySize } from "./usage.ts";
@@ -61,7 +61,7 @@ export async function passOn({ clock, limits }: Deps, request: PassRequest, to: 
   const scrub = createScrubber(to.apiKey);
   const hasKey = to.apiKey !== undefined;
   const about = { provider: to.providerId, origin: new URL(to.baseUrl).origin, hasKey, scrub };
-  const failure = (error: unknown) => failureOf(error, { ...about, nowMs: clock.now() });
+  const toFailure = (error: unknown) => failureOf(error, { ...about, nowMs: clock.now() });
   const stop = new AbortController();
   const signal = AbortSignal.any([request.signal, stop.signal]);
   const watch = createWatch(() => stop.abort(new DOMException("silent", "TimeoutError")));
@@ -70,7 +70,7 @@ export async function passOn({ clock, limits }: Deps, request: PassRequest, to: 
   const sent = { bytes: Buffer.byteLength(body), characters: body.length, items: 1 };
   const url = `${to.baseUrl}${pathOf(request, to.name)}`;
   const none = { chargedUsd: undefined, firstTokenAt: undefined, used: undefined };
-  const silent = (ms: number): Failure => ({
+  const createSilenceFailure = (ms: number): Failure => ({
     code: "provider_timeout",
     message: `${to.providerId} sent nothing for ${Math.round(ms / 1_000)} seconds.`,
     retryable: true,
@@ -80,14 +80,14 @@ export async function passOn({ clock, limits }: Deps, request: PassRequest, to: 
   try {
     answer = await fetchUnread(url, { method: "POST", headers: headersFor(request, to), body, signal });
     if (answer.status !== 200) {
-      const failed = failure(await refusalOf(answer, url, messageIn));
+      const failed = toFailure(await refusalOf(answer, url, messageIn));
       watch.close();
       return { answer: undefined, ended: Promise.resolve({ ...none, finish: "error", failure: failed }) };
     }
   } catch (error) {
     watch.close();
     if (request.signal.aborted) return { answer: undefined, ended: Promise.resolve({ ...none, finish: "aborted" }) };
-    const failed = stop.signal.aborted ? silent(limits.firstTokenMs * PATIENCE) : failure(error);
+    const failed = stop.signal.aborted ? createSilenceFailure(limits.firstTokenMs * PATIENCE) : toFailure(error);
     return { answer: undefined, ended: Promise.resolve({ ...none, finish: "error", failure: failed }) };
   }
   const isStream = /^text\/event-stream/i.test(answer.headers.get("content-type") ?? "");
@@ -100,7 +100,7 @@ export async function passOn({ clock, limits }: Deps, request: PassRequest, to: 
     const used = measureUsageBySize(sent, received, usage);
     const by = { kind: to.kind, providerId: to.providerId, model: request.model };
     const isWhole = finish === "stop" && !used.estimated;
-    const cut = isWhole ? truncation(by, () => textsOfBody(request), used.usage.input_tokens) : undefined;
+    const cut = isWhole ? findTruncation(by, () => textsOfBody(request), used.usage.input_tokens) : undefined;
     const failure = failed ?? cut;
     const rest = { used, chargedUsd, firstTokenAt };
     ended.resolve(failure ? { ...rest, finish: "error", failure } : { ...rest, finish });
@@ -125,7 +125,7 @@ export async function passOn({ clock, limits }: Deps, request: PassRequest, to: 
         controller.enqueue(next.value);
       } catch (error) {
         if (request.signal.aborted) end("aborted");
-        else end("error", stop.signal.aborted ? silent(limits.idleMs) : failure(error));
+        else end("error", stop.signal.aborted ? createSilenceFailure(limits.idleMs) : toFailure(error));
         controller.error(error);
       }
     },

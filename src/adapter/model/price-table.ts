@@ -36,10 +36,10 @@ export function ratesOf(table: Provider, name: string, at: Date): Rates | undefi
   const output = tablePrice(table, name, { input_tokens: 0, output_tokens: 1000 }, at);
   if (!input || !output) return undefined;
   // Prices per token carry binary rounding errors. The table has at most ten digits.
-  const rate = (usd: number) => Number((usd * 1000).toPrecision(10));
+  const roundRate = (usd: number) => Number((usd * 1000).toPrecision(10));
   return {
-    input: rate(input.input_price),
-    output: rate(output.output_price),
+    input: roundRate(input.input_price),
+    output: roundRate(output.output_price),
     context: input.model.context_window ?? null,
   };
 }

@@ -39,7 +39,7 @@ export function leastTokens(text: string): number {
 
 function leastOfWord(word: string): number {
   if (!(word.charCodeAt(word.length - 1) >= UNSPACED_FROM || word.charCodeAt(0) >= UNSPACED_FROM)) return 1;
-  const tokens = UNSPACED.map(([signs, most]) => differing(word.match(signs) ?? []) / most);
+  const tokens = UNSPACED.map(([signs, most]) => countDiffering(word.match(signs) ?? []) / most);
   return Math.max(1, Math.floor(tokens.reduce((sum, one) => sum + one, 0)));
 }
 /** Code point of Thai, the first of these scripts in Unicode. */
@@ -49,7 +49,7 @@ const UNSPACED_FROM = 0x0e00;
  * Counts characters that differ from the one before, because some vocabularies have one token for many repetitions of a
  * character.
  */
-const differing = (signs: readonly string[]): number => signs.filter((sign, at) => sign !== signs[at - 1]).length;
+const countDiffering = (signs: readonly string[]): number => signs.filter((sign, at) => sign !== signs[at - 1]).length;
 
 /**
  * Decides whether a server has cut a prompt. Parts that templates may leave out (tools, thinking, arguments of calls)
@@ -76,7 +76,7 @@ interface CutBy {
 /**
  * The failure of a call whose prompt was cut: the reply is worthless. @param texts called only when the server may cut.
  */
-export function truncation(by: CutBy, texts: () => readonly string[], read: number): Failure | undefined {
+export function findTruncation(by: CutBy, texts: () => readonly string[], read: number): Failure | undefined {
   const sent = mayCut(by) ? cutBelow(texts(), read) : undefined;
   if (sent === undefined) return undefined;
   const { kind, providerId, model } = by;

@@ -35,7 +35,13 @@ const createHostedEntry = (
   { envVar = keyOf(id), priceId = id }: Partial<Pick<ProviderEntry, "envVar" | "priceId">> = {},
 ): ProviderEntry => ({ id, name, kind, baseUrl, envVar, docsUrl, local: false, priceId });
 
-const local = (id: string, name: string, kind: ProviderKind, baseUrl: string, docsUrl: string): ProviderEntry => ({
+const createLocalEntry = (
+  id: string,
+  name: string,
+  kind: ProviderKind,
+  baseUrl: string,
+  docsUrl: string,
+): ProviderEntry => ({
   id,
   name,
   kind,
@@ -77,9 +83,9 @@ export const PROVIDERS: readonly ProviderEntry[] = [
     "https://api.fireworks.ai/inference/v1",
     "https://docs.fireworks.ai",
   ),
-  local("ollama", "Ollama", "ollama", "http://127.0.0.1:11434/v1", "https://docs.ollama.com"),
-  local("lmstudio", "LM Studio", OAC, "http://127.0.0.1:1234/v1", "https://lmstudio.ai/docs"),
-  local("vllm", "vLLM", OAC, "http://127.0.0.1:8000/v1", "https://docs.vllm.ai"),
+  createLocalEntry("ollama", "Ollama", "ollama", "http://127.0.0.1:11434/v1", "https://docs.ollama.com"),
+  createLocalEntry("lmstudio", "LM Studio", OAC, "http://127.0.0.1:1234/v1", "https://lmstudio.ai/docs"),
+  createLocalEntry("vllm", "vLLM", OAC, "http://127.0.0.1:8000/v1", "https://docs.vllm.ai"),
   { id: "demo", name: "Demo (scripted)", kind: "scripted", envVar: "", docsUrl: "", local: true },
 ];
 

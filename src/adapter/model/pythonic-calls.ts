@@ -57,7 +57,7 @@ function createReader(text: string) {
   const pass = (): void => {
     while (at < text.length && " \t\r\n".includes(text[at]!)) at++;
   };
-  function takes(sign: string): boolean {
+  function take(sign: string): boolean {
     pass();
     const isThere = text.startsWith(sign, at);
     if (isThere) at += sign.length;
@@ -71,9 +71,9 @@ function createReader(text: string) {
     return found;
   }
   return {
-    takes,
+    take,
     expect(sign: string): void {
-      if (!takes(sign)) throw new NoCall();
+      if (!take(sign)) throw new NoCall();
     },
     number: () => match(NUMBER),
     name: (): string => {
@@ -106,9 +106,9 @@ function createReader(text: string) {
 /** Reads items separated by commas, up to the closing sign; a trailing comma is allowed. */
 function listUntil<Item>(reader: Reader, end: string, read: (reader: Reader) => Item): Item[] {
   const items: Item[] = [];
-  while (!reader.takes(end)) {
+  while (!reader.take(end)) {
     items.push(read(reader));
-    if (reader.takes(",")) continue;
+    if (reader.take(",")) continue;
     reader.expect(end);
     break;
   }
@@ -128,10 +128,10 @@ function callIn(reader: Reader): WrittenCall {
 
 function valueIn(reader: Reader, depth: number): unknown {
   if (depth > DEPTH_MOST) throw new NoCall();
-  const quote = QUOTES.find((sign) => reader.takes(sign));
+  const quote = QUOTES.find((sign) => reader.take(sign));
   if (quote !== undefined) return reader.upTo(quote);
-  if (reader.takes("[")) return listUntil(reader, "]", () => valueIn(reader, depth + 1));
-  if (reader.takes("{")) return Object.fromEntries(listUntil(reader, "}", () => memberIn(reader, depth + 1)));
+  if (reader.take("[")) return listUntil(reader, "]", () => valueIn(reader, depth + 1));
+  if (reader.take("{")) return Object.fromEntries(listUntil(reader, "}", () => memberIn(reader, depth + 1)));
   const number = reader.number();
   if (number !== undefined) return Number(number);
   const word = reader.name();

@@ -45,7 +45,7 @@ async function cassette(name: string, play: (port: ModelPort, next: (text: strin
   await play(recorder, (text) => server.next(reply({ text })));
   await recorder.flush();
   await server.stop();
-  return { path, replay: await createReplay({ path, clock: systemClock, info: prices }) };
+  return { path, replay: await createReplay({ path, clock: systemClock, info: { info: prices.describeModel } }) };
 }
 
 const text = (parts: { type: string; text?: string }[]) => parts.map((part) => part.text ?? "").join("");
@@ -123,10 +123,10 @@ describe("record and replay", () => {
   test("a cassette cut by a kill plays what is whole; a file of something else is refused with the line", async () => {
     const { path } = await cassette("f.jsonl", (port) => port.call(request("hi")).then(() => {}));
     await appendFile(path, '{"v":1,"requ');
-    const cut = await createReplay({ path, clock: systemClock, info: prices });
+    const cut = await createReplay({ path, clock: systemClock, info: { info: prices.describeModel } });
     expect((await cut.call(request("hi"))).finish).toBe("stop");
     await appendFile(path, "\n{}\n");
-    expect(createReplay({ path, clock: systemClock, info: prices })).rejects.toThrow("line 3");
+    expect(createReplay({ path, clock: systemClock, info: { info: prices.describeModel } })).rejects.toThrow("line 3");
   });
 
   test("a cassette that cannot be written does not fail the call", async () => {

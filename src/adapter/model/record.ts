@@ -11,7 +11,7 @@ import { messageOf } from "../../core/errors.ts";
 import type { Masker } from "../../core/masking.ts";
 import { ownJson } from "../../core/own-json.ts";
 import type { ModelPort, ModelReply, ModelRequest } from "../../engine/model.ts";
-import { difference, type Fingerprint, fingerprint, likeness } from "./fingerprint.ts";
+import { describeDifference, type Fingerprint, measureLikeness, toFingerprint } from "./fingerprint.ts";
 import type { ModelLog } from "./retries.ts";
 import { FREE, refusedReply } from "./usage.ts";
 
@@ -63,7 +63,7 @@ export function createRecorder({ port, path, masker, log }: RecorderDeps): Recor
       const { agentId: agent, stepId } = request.scope;
       // An aborted call says nothing about the model, and would make a replay end for no reason.
       if (reply.finish !== "aborted")
-        write({ v: 1, agent, step: stepId ?? null, request: fingerprint(request), reply });
+        write({ v: 1, agent, step: stepId ?? null, request: toFingerprint(request), reply });
       return reply;
     },
   };
@@ -89,8 +89,8 @@ function missMessage(lines: CassetteLine[], request: ModelRequest, now: Fingerpr
   const where = `turn ${turn} of agent ${agentId}${stepId ? `, step ${stepId}` : ""}`;
   const sameStep = lines.filter((line) => line.agent === agentId && line.step === (stepId ?? null));
   const candidates = sameStep.length ? sameStep : lines;
-  const nearest = candidates.toSorted((a, b) => likeness(b.request, now) - likeness(a.request, now))[0];
-  const why = nearest ? difference(nearest.request, now) : "the cassette is empty";
+  const nearest = candidates.toSorted((a, b) => measureLikeness(b.request, now) - measureLikeness(a.request, now))[0];
+  const why = nearest ? describeDifference(nearest.request, now) : "the cassette is empty";
   return `No recorded reply for ${where}: ${why}.`;
 }
 
@@ -119,7 +119,7 @@ export async function createReplay(deps: {
 
   async function call(request: ModelRequest): Promise<ModelReply> {
     const started = clock.monotonic();
-    const now = fingerprint(request);
+    const now = toFingerprint(request);
     const recorded = byHash.get(now.hash);
     if (!recorded) {
       const error = { code: "replay_miss", message: missMessage(lines, request, now), retryable: false };

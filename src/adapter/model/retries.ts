@@ -62,7 +62,7 @@ export function backoffMs(limits: ModelLimits, made: number, failure: Failure, r
   return ceiling / 2 + (random * ceiling) / 2;
 }
 
-function together(a: Measured | undefined, b: Measured | undefined): Measured | undefined {
+function sumMeasured(a: Measured | undefined, b: Measured | undefined): Measured | undefined {
   if (!a || !b) return a ?? b;
   return { usage: usageSum(a.usage, b.usage), estimated: a.estimated || b.estimated };
 }
@@ -74,15 +74,15 @@ export async function callWithRetries(
   to: CallTarget,
 ): Promise<{ outcome: AttemptOutcome; attempts: number }> {
   let earlier: Measured | undefined;
-  const whole = (outcome: AttemptOutcome): AttemptOutcome => ({
+  const addEarlier = (outcome: AttemptOutcome): AttemptOutcome => ({
     ...outcome,
-    used: together(earlier, outcome.used),
+    used: sumMeasured(earlier, outcome.used),
     usedBefore: earlier,
   });
   const scrub = createScrubber(to.apiKey);
   const hasKey = to.apiKey !== undefined;
   const about = { provider: to.providerId, origin: new URL(to.baseUrl).origin, hasKey, scrub };
-  const failure = (error: unknown, replied: boolean) => failureOf(error, { ...about, nowMs: clock.now(), replied });
+  const toFailure = (error: unknown, replied: boolean) => failureOf(error, { ...about, nowMs: clock.now(), replied });
   const model = await languageModel(to, to.name, to.window);
   for (let made = 1; ; made++) {
     const thinkingLevel: ThinkingSetting = refusedThinking.has(request.model) ? "default" : request.thinkingLevel;
@@ -100,10 +100,10 @@ export async function callWithRetries(
       maxCharacters: limits.replyCharacters,
       maxCalls: LIMITS.callsPerReply,
       clock,
-      failure,
+      toFailure,
     });
     const failed = outcome.failure;
-    if (!failed || made >= limits.attempts) return { outcome: whole(outcome), attempts: made };
+    if (!failed || made >= limits.attempts) return { outcome: addEarlier(outcome), attempts: made };
     const fields = {
       provider: to.providerId,
       model: to.name,
@@ -122,12 +122,12 @@ export async function callWithRetries(
       continue;
     }
     const waitMs = backoffMs(limits, made, failed);
-    if (waitMs === undefined) return { outcome: whole(outcome), attempts: made };
+    if (waitMs === undefined) return { outcome: addEarlier(outcome), attempts: made };
     log?.warn({ ...fields, wait_ms: Math.round(waitMs) }, "model call failed, trying again");
     await sleep(waitMs, undefined, { signal: request.signal }).catch(() => {});
-    const { failure: _, ...rest } = whole(outcome);
+    const { failure: _, ...rest } = addEarlier(outcome);
     if (request.signal.aborted) return { outcome: { ...rest, finish: "aborted" }, attempts: made };
-    earlier = together(earlier, outcome.used);
+    earlier = sumMeasured(earlier, outcome.used);
     if (outcome.shown) request.onWithdrawn?.();
   }
 }

@@ -109,7 +109,7 @@ type Fill = (value: unknown) => unknown;
 /**
  * Makes a function that replaces placeholders throughout a JSON value. Inserted text is not searched for placeholders.
  */
-function filler(request: ModelRequest): Fill {
+function createFill(request: ModelRequest): Fill {
   const users = request.messages.flatMap((message) => (message.role === "user" ? [wordsOf(message.parts)] : []));
   const tools = request.messages.flatMap((message) => (message.role === "tool" ? message.results : []));
   const values = new Map([
@@ -117,11 +117,11 @@ function filler(request: ModelRequest): Fill {
     ["last_user", users.at(-1) ?? ""],
     ["last_tool_output", tools.at(-1)?.output ?? ""],
   ]);
-  const text = (template: string) =>
+  const fillText = (template: string) =>
     template.replace(/\{\{\s*([a-z_]+)\s*\}\}/g, (whole, name: string) => values.get(name) ?? whole);
   const fill: Fill = (value) => {
     if (typeof value === "string") {
-      if (!/^\{\{\s*outputs\s*\}\}$/.test(value)) return text(value);
+      if (!/^\{\{\s*outputs\s*\}\}$/.test(value)) return fillText(value);
       return sampleOutputs(request.tools.find((tool) => tool.name === "complete")?.parameters);
     }
     if (Array.isArray(value)) return value.map(fill);
@@ -183,16 +183,16 @@ async function play(
   return parts;
 }
 
-const tokens = (value: unknown): number =>
+const estimateTokens = (value: unknown): number =>
   Math.ceil((typeof value === "string" ? value : JSON.stringify(value)).length / 4);
 
 function usageOf(request: ModelRequest, parts: AssistantPart[]) {
   const thinking = parts.filter((part) => part.type === "thinking");
   return {
     ...NO_USAGE,
-    input_tokens: tokens(request.system) + tokens(request.messages),
-    output_tokens: parts.length ? tokens(parts) : 0,
-    reasoning_tokens: thinking.length ? tokens(thinking) : 0,
+    input_tokens: estimateTokens(request.system) + estimateTokens(request.messages),
+    output_tokens: parts.length ? estimateTokens(parts) : 0,
+    reasoning_tokens: thinking.length ? estimateTokens(thinking) : 0,
   };
 }
 
@@ -210,7 +210,7 @@ export function createScriptedModel({ clock, scriptsDir, recordedFor }: Scripted
       const scripted = script === undefined ? BUILTIN_SCRIPT : await scriptAt(script);
       const turn = turnFor(recorded ? { version: 1, default: recorded } : scripted, request);
       // Recorded replies are played unchanged, because they hold no placeholders.
-      const fill: Fill = recorded ? (value) => value : filler(request);
+      const fill: Fill = recorded ? (value) => value : createFill(request);
       parts = await play(turn, fill, request, () => {
         firstAt ??= clock.monotonic();
       });

@@ -46,7 +46,7 @@ const KEPT_MS = 300_000;
 const MISSED_KEPT_MS = 30_000;
 const MODELS_KEPT = 1_000;
 
-const least = (...sizes: (number | null)[]): number | null => {
+const findLeast = (...sizes: (number | null)[]): number | null => {
   const known = sizes.filter((size) => size !== null);
   return known.length === 0 ? null : Math.min(...known);
 };
@@ -97,7 +97,7 @@ export async function askBesideCard(question: WindowQuestion): Promise<number | 
 
 async function ofOllama(question: WindowQuestion): Promise<ServedWindow> {
   const { endpoint, name, wanted, most, mayLoad } = question;
-  const asked = least(wanted, wanted === null ? null : most);
+  const asked = findLeast(wanted, wanted === null ? null : most);
   if (asked !== null) return { tokens: asked, ask: asked };
   const root = ollamaRoot(endpoint.baseUrl);
   const findLoaded = async () => {
@@ -112,7 +112,7 @@ async function ofOllama(question: WindowQuestion): Promise<ServedWindow> {
   }
   // A server that is too old to tell its window may serve 2,048 tokens, and silently cuts what is longer. So a window
   // is asked for, which is then known.
-  if (isLoaded) tokens ??= least(USUAL_WINDOW, most)!;
+  if (isLoaded) tokens ??= findLeast(USUAL_WINDOW, most)!;
   return typeof tokens === "number" ? { tokens, ask: tokens } : { tokens: null };
 }
 
@@ -122,7 +122,7 @@ async function ofLmStudio(question: WindowQuestion): Promise<ServedWindow> {
   if (found === undefined) return { tokens: question.wanted };
   const loaded = sizeOf(found["loaded_context_length"]);
   if (loaded !== null) return { tokens: loaded };
-  return { tokens: least(question.wanted ?? USUAL_WINDOW, sizeOf(found["max_context_length"])) };
+  return { tokens: findLeast(question.wanted ?? USUAL_WINDOW, sizeOf(found["max_context_length"])) };
 }
 
 /** vLLM, llama.cpp, and other servers that speak OpenAI's protocol. */
@@ -130,11 +130,11 @@ async function ofCompatible(question: WindowQuestion): Promise<ServedWindow> {
   const { endpoint, name, wanted } = question;
   const listed = listIn(await ask(question, `${endpoint.baseUrl}/models`), "data").find(({ id }) => id === name);
   const said = sizeOf(listed?.["max_model_len"], membersOf(listed?.["meta"])["n_ctx"]);
-  if (said !== null) return { tokens: least(said, wanted) };
+  if (said !== null) return { tokens: findLeast(said, wanted) };
   const root = endpoint.baseUrl.replace(/\/v1$/, "");
   const props = membersOf(await ask(question, `${root}/props`));
   const slot = sizeOf(membersOf(props["default_generation_settings"])["n_ctx"]);
-  if (slot !== null) return { tokens: least(slot, wanted) };
+  if (slot !== null) return { tokens: findLeast(slot, wanted) };
   return { tokens: wanted ?? sizeOf(listed?.["context_length"], listed?.["context_window"]) };
 }
 

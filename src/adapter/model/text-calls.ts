@@ -90,7 +90,7 @@ export function callsIn(text: string, tools: readonly ModelTool[]): { said: stri
 function bareCalls(text: string): TextCall[] | undefined {
   const bare = withoutFence(text.replace(END_MARKS, "").trim());
   if (bare.startsWith("[")) return pythonicCalls(bare);
-  return bare.startsWith("{") && bare.endsWith("}") ? all([callOf(repairObject(bare))]) : undefined;
+  return bare.startsWith("{") && bare.endsWith("}") ? collectAll([callOf(repairObject(bare))]) : undefined;
 }
 
 function markedCalls(text: string, tools: readonly ModelTool[]): TextCall[] | undefined {
@@ -101,14 +101,14 @@ function markedCalls(text: string, tools: readonly ModelTool[]): TextCall[] | un
       .replace(END_MARKS, "")
       .trim();
     if (bare.startsWith("[")) return pythonicCalls(bare);
-    return all(bare.split(/(?<=\})\s*;\s*(?=\{)/).map((one) => callOf(repairObject(one))));
+    return collectAll(bare.split(/(?<=\})\s*;\s*(?=\{)/).map((one) => callOf(repairObject(one))));
   }
-  const blocks = text.startsWith("<tool_call>") ? between(text, "<tool_call>", "</tool_call>") : [text];
-  return blocks && all(blocks.flatMap((block) => taggedCalls(block.trim(), tools)));
+  const blocks = text.startsWith("<tool_call>") ? parseBlocks(text, "<tool_call>", "</tool_call>") : [text];
+  return blocks && collectAll(blocks.flatMap((block) => taggedCalls(block.trim(), tools)));
 }
 
 /** The texts between pairs of tags that follow each other; undefined when there is anything else around them. */
-function between(text: string, open: string, close: string): string[] | undefined {
+function parseBlocks(text: string, open: string, close: string): string[] | undefined {
   const blocks: string[] = [];
   for (let rest = text.trim(); rest !== ""; ) {
     if (!rest.startsWith(open)) return undefined;
@@ -122,7 +122,7 @@ function between(text: string, open: string, close: string): string[] | undefine
 
 function taggedCalls(block: string, tools: readonly ModelTool[]): (TextCall | undefined)[] {
   if (!block.startsWith("<function=")) return [callOf(repairObject(block))];
-  const functions = between(block, "<function=", "</function>");
+  const functions = parseBlocks(block, "<function=", "</function>");
   if (!functions) return [undefined];
   return functions.map((one) => {
     const end = one.indexOf(">");
@@ -141,7 +141,7 @@ function taggedCalls(block: string, tools: readonly ModelTool[]): (TextCall | un
 
 function parametersIn(body: string, tool: ModelTool | undefined): Input | undefined {
   const properties = membersOf(tool?.parameters["properties"]);
-  const found = body === "" ? [] : between(body, "<parameter=", "</parameter>");
+  const found = body === "" ? [] : parseBlocks(body, "<parameter=", "</parameter>");
   if (!found) return undefined;
   const input: [string, unknown][] = [];
   for (const one of found) {
@@ -168,9 +168,9 @@ function readValue(text: string): unknown {
 function mistralCalls(text: string): TextCall[] | undefined {
   if (text.startsWith("[")) {
     const list = repairObject(`{"calls":${text}}`)?.["calls"];
-    return Array.isArray(list) ? all(list.map(callOf)) : undefined;
+    return Array.isArray(list) ? collectAll(list.map(callOf)) : undefined;
   }
-  return all(
+  return collectAll(
     text.split("[TOOL_CALLS]").map((one) => {
       const [tool = "", body] = one.split("[ARGS]");
       const input = body === undefined ? undefined : repairObject(body);
@@ -189,7 +189,7 @@ function callOf(value: unknown): TextCall | undefined {
 }
 
 /** All calls, or undefined if any is missing. */
-const all = (calls: readonly (TextCall | undefined)[]): TextCall[] | undefined => {
+const collectAll = (calls: readonly (TextCall | undefined)[]): TextCall[] | undefined => {
   const found = calls.filter((call) => call !== undefined);
   return found.length === calls.length ? found : undefined;
 };

@@ -52,12 +52,12 @@ function joinUserMessages(messages: readonly ModelMessage[]): ModelMessage[] {
   for (const message of messages) {
     const last = out.at(-1);
     if (message.role !== "user" || last?.role !== "user") out.push(message);
-    else out[out.length - 1] = { role: "user", parts: [...last.parts, ...apart(message.parts)] };
+    else out[out.length - 1] = { role: "user", parts: [...last.parts, ...setApart(message.parts)] };
   }
   return out;
 }
 
 type UserParts = Extract<ModelMessage, { role: "user" }>["parts"];
-const apart = (parts: UserParts): UserParts =>
+const setApart = (parts: UserParts): UserParts =>
   parts.map((part, at): UserParts[number] => (at === 0 && part.type === "text" ? addBlankLine(part) : part));
 const addBlankLine = (part: TextPart): TextPart => ({ ...part, text: `\n\n${part.text}` });

@@ -73,7 +73,7 @@ interface Size {
 
 const NOTHING: Size = { bytes: 0, characters: 0, items: 0, pages: 0 };
 
-const plus = (a: Size, b: Size): Size => ({
+const addSizes = (a: Size, b: Size): Size => ({
   bytes: a.bytes + b.bytes,
   characters: a.characters + b.characters,
   items: a.items + b.items,
@@ -96,12 +96,12 @@ function messageSize(message: ModelMessage): Size {
           ? textSize(part.text)
           : { ...NOTHING, items: 1, pages: Math.max(1, Math.ceil(part.data.length / BYTES_PER_PAGE)) },
     )
-    .reduce(plus, NOTHING);
+    .reduce(addSizes, NOTHING);
 }
 
 const sentSize = ({ system, messages, tools }: ModelRequest): Size =>
   [textSize(system), ...messages.map(messageSize), ...tools.map((tool) => textSize(JSON.stringify(tool)))].reduce(
-    plus,
+    addSizes,
     NOTHING,
   );
 
@@ -130,13 +130,13 @@ export const measureUsageBySize = (
 
 function chooseUsage(sent: Size, said: SizeSaid, reported: ModelUsage | undefined): Measured {
   if (reported && isPossible(reported, sent, said)) return { usage: withinItself(reported), estimated: false };
-  const tokens = (characters: number) => Math.ceil(characters / CHARACTERS_PER_TOKEN);
+  const estimateTokens = (characters: number) => Math.ceil(characters / CHARACTERS_PER_TOKEN);
   // An attached page costs as much as a picture, however many bytes it has.
   const pages = Math.min(sent.pages, sent.items * 20) * PAGE_TOKENS_ESTIMATE;
   const usage = {
     ...NO_USAGE,
-    input_tokens: tokens(sent.characters) + pages,
-    output_tokens: tokens(said.characters()),
+    input_tokens: estimateTokens(sent.characters) + pages,
+    output_tokens: estimateTokens(said.characters()),
   };
   return { usage, estimated: true };
 }

@@ -40,8 +40,8 @@ export function createModelWindows(deps: Pick<ModelPortDeps, "keys" | "prices"> 
   return async (model, { mayLoad, signal }) => {
     const parts = splitModel(model);
     if (!parts || !prices.provider(parts.provider)) return undefined;
-    const { wanted, most } = prices.windows(model);
-    const known = prices.info(model);
+    const { wanted, most } = prices.readWindows(model);
+    const known = prices.describeModel(model);
     const answer = { model, wanted, max_context_window: most ?? known.max_context_window };
     const to = await resolveTarget(deps, { model, userId: undefined });
     const isOwn = !("code" in to) && OWN_KINDS.has(to.kind) && (to.local || to.providerId.startsWith("custom-"));

@@ -16,11 +16,11 @@ const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 512 * 1024;
 const SIGNING = ["RSA", "EC", "OKP"];
 
-const ok = (check: string, detail: string): OidcFinding => ({ check, verdict: "ok", detail, remedy: null });
-const finding =
+const pass = (check: string, detail: string): OidcFinding => ({ check, verdict: "ok", detail, remedy: null });
+const createFinding =
   (verdict: OidcFinding["verdict"]) =>
   (check: string, detail: string, remedy: string): OidcFinding => ({ check, verdict, detail, remedy });
-const [warn, fail] = [finding("warn"), finding("fail")];
+const [warn, fail] = [createFinding("warn"), createFinding("fail")];
 
 /** @returns findings in the order of a sign-on, up to the first one that makes further tests pointless. */
 export async function probeOidc(settings: OidcSettings, request: ProbeRequest): Promise<OidcFinding[]> {
@@ -37,7 +37,7 @@ export async function probeOidc(settings: OidcSettings, request: ProbeRequest): 
       ),
     ];
   return [
-    ok("discovery", `${metadata.issuer} describes itself.`),
+    pass("discovery", `${metadata.issuer} describes itself.`),
     ...(await Promise.all([
       keysOf(metadata),
       redirectOf(found, request),
@@ -108,7 +108,7 @@ async function keysOf({ jwks_uri }: client.ServerMetadata): Promise<OidcFinding>
   const usable = (Array.isArray(keys) ? keys : []).filter(
     (key: unknown) => isObject(key) && SIGNING.includes(String(key["kty"])) && key["use"] !== "enc",
   );
-  if (usable.length > 0) return ok("keys", `It has ${usable.length} keys that sign log-ins.`);
+  if (usable.length > 0) return pass("keys", `It has ${usable.length} keys that sign log-ins.`);
   return fail(
     "keys",
     "Its keys cannot be read, so no log-in could be checked.",
@@ -144,7 +144,7 @@ async function redirectOf(configuration: client.Configuration, request: ProbeReq
   if (error === "invalid_scope")
     return fail("redirect", "It does not give one of the scopes.", `Allow ${scopes.join(", ")} for this client.`);
   if (answer.status < 400 && error !== "unauthorized_client")
-    return ok("redirect", "It shows its log-in page for this client and this address.");
+    return pass("redirect", "It shows its log-in page for this client and this address.");
   return fail(
     "redirect",
     "It refuses this client id or this redirect address.",
@@ -171,7 +171,7 @@ async function secretOf(
   const headers: Record<string, string> = basic ? { Authorization: `Basic ${btoa(pair)}` } : {};
   const answer = await ask(metadata.token_endpoint, { method: "POST", body, headers });
   const { error } = readMembers(answer?.text ?? "");
-  if (error === "invalid_grant") return ok("secret", "It accepts the client id and secret.");
+  if (error === "invalid_grant") return pass("secret", "It accepts the client id and secret.");
   if (error === "invalid_client" || error === "unauthorized_client" || answer?.status === 401)
     return fail(
       "secret",
@@ -188,7 +188,7 @@ async function secretOf(
 async function scopesOf(metadata: client.ServerMetadata, { scopes }: ProbeRequest): Promise<OidcFinding> {
   const known = toStrings(metadata.scopes_supported);
   const missing = known ? scopes.filter((scope) => !known.includes(scope)) : [];
-  if (missing.length === 0) return ok("scopes", "It knows the scopes that are asked for.");
+  if (missing.length === 0) return pass("scopes", "It knows the scopes that are asked for.");
   return warn(
     "scopes",
     `It does not list ${missing.length === 1 ? "the scope" : "the scopes"} ${missing.join(", ")}.`,

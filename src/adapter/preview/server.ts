@@ -57,7 +57,7 @@ export async function openPreviewServer({ host, port }: { host: string; port: nu
     void serve(socket, deps).catch(() => socket.destroy());
   });
   server.maxConnections = LIMITS.previewConnections;
-  await listening(server, host, port);
+  await startListening(server, host, port);
   const address = server.address();
   return {
     port: typeof address === "object" && address ? address.port : port,
@@ -68,7 +68,7 @@ export async function openPreviewServer({ host, port }: { host: string; port: nu
   };
 }
 
-async function listening(server: Server, host: string, port: number): Promise<void> {
+async function startListening(server: Server, host: string, port: number): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);

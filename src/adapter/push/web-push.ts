@@ -64,10 +64,10 @@ export function createVapid(secret: Uint8Array, subject: string) {
   const ecdh = createECDH(CURVE);
   ecdh.setPrivateKey(Buffer.from(secret));
   const point = ecdh.getPublicKey();
-  const part = (from: number, to: number) => point.subarray(from, to).toString("base64url");
+  const encodePart = (from: number, to: number) => point.subarray(from, to).toString("base64url");
   const d = Buffer.from(secret).toString("base64url");
   const key: KeyObject = createPrivateKey({
-    key: { kty: "EC", crv: "P-256", d, x: part(1, 33), y: part(33, POINT_BYTES) },
+    key: { kty: "EC", crv: "P-256", d, x: encodePart(1, 33), y: encodePart(33, POINT_BYTES) },
     format: "jwk",
   });
   const publicKey = point.toString("base64url");

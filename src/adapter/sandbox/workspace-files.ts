@@ -15,7 +15,7 @@ const MAX_LISTED = 10_000;
 
 /** @param root absolute path of the workspace. @param owner owner of written files; the server's user when absent. */
 export function createWorkspaceFiles(root: string, owner?: Owner): Workspace {
-  const at = async <T>(path: string, make: Owner | boolean, act: (place: Place) => T | Promise<T>): Promise<T> => {
+  const runAt = async <T>(path: string, make: Owner | boolean, act: (place: Place) => T | Promise<T>): Promise<T> => {
     using place = resolvePlace(root, path, make);
     try {
       return await act(place);
@@ -24,10 +24,10 @@ export function createWorkspaceFiles(root: string, owner?: Owner): Workspace {
     }
   };
   return {
-    read: (path) => at(path, false, (place) => readRegular(place, path)),
-    write: (path, data) => at(path, owner ?? true, (place) => replaceFile(place, data, owner)),
-    list: (path) => at(path, false, listPlace),
-    walk: (path, options) => at(path, false, (place) => walkPlace(place, options)),
+    read: (path) => runAt(path, false, (place) => readRegular(place, path)),
+    write: (path, data) => runAt(path, owner ?? true, (place) => replaceFile(place, data, owner)),
+    list: (path) => runAt(path, false, listPlace),
+    walk: (path, options) => runAt(path, false, (place) => walkPlace(place, options)),
     // The files are the server's own, so there is nothing to bring back.
     bringBack: async () => {},
   };

@@ -23,18 +23,19 @@ export interface Place extends Disposable {
   relative: string;
 }
 
-const outside = (path: string) =>
+const createOutsideProblem = (path: string) =>
   forbidden(`The path ${JSON.stringify(path)} leads out of the workspace.`, "outside_workspace");
-const missing = (path: string) => new Problem(404, "file_not_found", `There is no ${JSON.stringify(path)}.`);
+const createMissingProblem = (path: string) =>
+  new Problem(404, "file_not_found", `There is no ${JSON.stringify(path)}.`);
 
 /** Splits a caller's path into components from the workspace's root. Throws 403 for an absolute path elsewhere. */
 function componentsOf(root: string, path: string): string[] {
   if (path.includes("\0") || path.length > MAX_PATH_CHARACTERS) throw badRequest("This is not a usable path.");
-  const parts = (text: string) => text.split("/").filter((part) => part !== "" && part !== ".");
-  if (!path.startsWith("/")) return parts(path);
+  const splitPath = (text: string) => text.split("/").filter((part) => part !== "" && part !== ".");
+  if (!path.startsWith("/")) return splitPath(path);
   for (const base of [MOUNT_POINT, root])
-    if (path === base || path.startsWith(`${base}/`)) return parts(path.slice(base.length));
-  throw outside(path);
+    if (path === base || path.startsWith(`${base}/`)) return splitPath(path.slice(base.length));
+  throw createOutsideProblem(path);
 }
 
 /**
@@ -45,7 +46,7 @@ function componentsOf(root: string, path: string): string[] {
 export function resolvePlace(root: string, path: string, make: Owner | boolean = false): Place {
   const stack = [{ folder: openRoot(root), name: "" }];
   const pop = () => {
-    if (stack.length === 1) throw outside(path);
+    if (stack.length === 1) throw createOutsideProblem(path);
     stack.pop()!.folder.close();
   };
   const placeOf = (name: string): Place => {
@@ -117,10 +118,10 @@ export function asPathProblem(error: unknown, path: string): unknown {
   const shown = JSON.stringify(path);
   switch (errorCode(error)) {
     case "ENOENT":
-      return missing(path);
+      return createMissingProblem(path);
     case "ELOOP":
     case "EXDEV":
-      return outside(path);
+      return createOutsideProblem(path);
     case "ENOTDIR":
       return badRequest(`A part of ${shown} is not a folder.`, "not_a_folder");
     case "EISDIR":

@@ -23,7 +23,7 @@ const PRICES: Record<string, number> = { "tts-1": 15e-6, "tts-1-hd": 30e-6 };
 export function createOpenAiSpeech(options: OpenAiSpeechOptions): SpeechService {
   const { name, baseUrl, apiKey, defaultModel, defaultVoice, voicesPath } = options;
   const headers: Record<string, string> = apiKey ? { Authorization: `Bearer ${apiKey}` } : {};
-  const voice = (id: string, label = id): Voice => ({
+  const toVoice = (id: string, label = id): Voice => ({
     id,
     name: label,
     provider: name,
@@ -46,11 +46,11 @@ export function createOpenAiSpeech(options: OpenAiSpeechOptions): SpeechService 
       return { audio: bytes, costUsd: price === undefined ? null : price * text.length };
     },
     async voices(signal) {
-      if (voicesPath === undefined) return VOICES.map((id) => voice(id));
+      if (voicesPath === undefined) return VOICES.map((id) => toVoice(id));
       const answer = jsonOf(name, await speechFetch(name, `${baseUrl}${voicesPath}`, { headers, signal }));
       return voiceRows(answer)
         .slice(0, 1_000)
-        .map(({ id, label }) => voice(id, label));
+        .map(({ id, label }) => toVoice(id, label));
     },
   };
 }

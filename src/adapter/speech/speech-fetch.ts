@@ -24,14 +24,14 @@ export async function speechFetch(name: string, url: string, init: RequestInit):
   }
   if (!answer.ok) {
     await answer.body?.cancel().catch(() => {});
-    throw refusal(name, answer.status);
+    throw toProblem(name, answer.status);
   }
   const tooMuch = () =>
     unavailable("speech_too_large", `The speech service ${name} sent more than ${LIMITS.speechBytes} bytes.`);
   return { bytes: await readBounded(answer.body, LIMITS.speechBytes, tooMuch), headers: answer.headers };
 }
 
-function refusal(name: string, status: number): Problem {
+function toProblem(name: string, status: number): Problem {
   if (status === 401 || status === 403)
     return unavailable("speech_refused", `The speech service ${name} refused the key (${status}). Set another.`);
   if (status === 404) return unavailable("speech_refused", `The speech service ${name} has no such voice or model.`);

@@ -31,7 +31,7 @@ export function serveEditor({ library, stream, link, chosen }: EditorAgentDeps) 
     if (error.status === 401 || error.code === "no_server") console.error(`skep: ${message}`);
     return new RequestError(CODES[error.status] ?? INTERNAL, message, { code: error.code });
   }
-  const answering =
+  const translateErrors =
     <Context, Answer>(work: (context: Context) => Promise<Answer>) =>
     (context: Context): Promise<Answer> =>
       work(context).catch((error) => {
@@ -53,43 +53,43 @@ export function serveEditor({ library, stream, link, chosen }: EditorAgentDeps) 
     }))
     .onRequest(
       methods.agent.authenticate,
-      answering(async () => {
+      translateErrors(async () => {
         await link.ask((server) => server.call("GET", "/v1/auth/me"));
         return {};
       }),
     )
     .onRequest(
       methods.agent.session.new,
-      answering(async ({ params, client }) => {
+      translateErrors(async ({ params, client }) => {
         return sessions.create(client, params.cwd);
       }),
     )
     .onRequest(
       methods.agent.session.load,
-      answering(({ params, client }) =>
+      translateErrors(({ params, client }) =>
         sessions.open(client, params, (chat) => tellHistory(link, chat.id, chat.tell, chat.cwd)),
       ),
     )
     .onRequest(
       methods.agent.session.resume,
-      answering(({ params, client }) =>
+      translateErrors(({ params, client }) =>
         sessions.open(client, params, (chat) => link.ask((server) => server.call("GET", `${pathOf(chat.id)}?limit=1`))),
       ),
     )
     .onRequest(
       methods.agent.session.list,
-      answering(({ params }) => sessions.list(params)),
+      translateErrors(({ params }) => sessions.list(params)),
     )
     .onRequest(
       methods.agent.session.close,
-      answering(async ({ params }) => {
+      translateErrors(async ({ params }) => {
         await sessions.close(params.sessionId);
         return {};
       }),
     )
     .onRequest(
       methods.agent.session.delete,
-      answering(async ({ params }) => {
+      translateErrors(async ({ params }) => {
         await sessions.close(params.sessionId);
         await link
           .ask((server) => server.call("DELETE", pathOf(encodeURIComponent(params.sessionId))))
@@ -101,18 +101,18 @@ export function serveEditor({ library, stream, link, chosen }: EditorAgentDeps) 
     )
     .onRequest(
       methods.agent.session.setConfigOption,
-      answering(async ({ params }) => {
+      translateErrors(async ({ params }) => {
         const { id } = sessions.chatOf(params.sessionId);
         if (params.configId !== MODEL_SETTING || typeof params.value !== "string")
           throw badRequest(`There is one setting, ${MODEL_SETTING}, and it takes the id of a model.`);
         const wanted = params.value === AGENTS_OWN ? null : params.value;
         const { model } = await link.ask((server) => server.call("PUT", pathOf(id), { model: wanted }));
-        return sessions.settings(model);
+        return sessions.readSettings(model);
       }),
     )
     .onRequest(
       methods.agent.session.prompt,
-      answering(async ({ params, signal }) => {
+      translateErrors(async ({ params, signal }) => {
         const chat = sessions.chatOf(params.sessionId);
         const cancel = (): void => {
           // If the editor has disconnected, the reply continues on the server.

@@ -4,7 +4,7 @@ import type { ToolCall, ToolCallContent, ToolCallUpdate } from "@agentclientprot
 import { listIn, textIn } from "../../core/is-object.ts";
 import { kindOfTool } from "../../core/permission-rule.ts";
 import { inputText } from "../follow/state.ts";
-import { oneLine, plain } from "../terminal/style.ts";
+import { oneLine, stripControls } from "../terminal/style.ts";
 
 export interface Call {
   call_id: string;
@@ -43,7 +43,7 @@ export function presentEnd(
 ): ToolCallUpdate {
   const diffs = end.ok ? diffsIn(call.input, cwd) : [];
   const text: ToolCallContent[] =
-    end.output === "" ? [] : [{ type: "content", content: { type: "text", text: plain(end.output) } }];
+    end.output === "" ? [] : [{ type: "content", content: { type: "text", text: stripControls(end.output) } }];
   return {
     toolCallId: call.call_id,
     status: end.ok ? "completed" : "failed",

@@ -143,13 +143,13 @@ export function createEditorChat({ link, client, id, cwd, isNew }: EditorChatDep
     continueReply({ reply, status }: ChatDetailView): void {
       if (status !== "busy" || earlier) return;
       const position = { at: reply.last_event_id };
-      const work = async (): Promise<void> => {
+      const catchUp = async (): Promise<void> => {
         await teller.begin(reply.text, reply.thinking);
         for (const { id: question, session_id } of await waitingQuestions(link))
           if (session_id === id) questions.ask(question);
         await follow(position, undefined, signal);
       };
-      const over = work().catch((error) => {
+      const over = catchUp().catch((error) => {
         if (!signal.aborted && isProblem(error)) console.error(`skep: ${error.detail}`);
       });
       earlier = { position, over };

@@ -5,7 +5,7 @@
 import type { AgentContext, PermissionOption, RequestPermissionRequest } from "@agentclientprotocol/sdk";
 import type { Schemas } from "../../api/types.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
-import { plain } from "../terminal/style.ts";
+import { stripControls } from "../terminal/style.ts";
 import { titleOf } from "./calls.ts";
 import type { Link } from "./link.ts";
 import type { Teller } from "./teller.ts";
@@ -87,7 +87,7 @@ function formOf(question: Question, sessionId: string): RequestPermissionRequest
       kind: tool_kind,
       status: "pending",
       rawInput: subject,
-      content: [{ type: "content", content: { type: "text", text: plain(subject) } }],
+      content: [{ type: "content", content: { type: "text", text: stripControls(subject) } }],
     },
     options,
   };

@@ -44,13 +44,13 @@ export function createEditorSessions(link: Link, { agent, project }: Chosen) {
       return server.call("POST", "/v1/chat/sessions", { agent_id, project_id });
     });
   /** The settings of a session. @param model the chat's model. */
-  const settings = async (model: string | null) => ({ configOptions: await settingsOf(link, model) });
+  const readSettings = async (model: string | null) => ({ configOptions: await settingsOf(link, model) });
 
   async function create(client: Acp.AgentContext, cwd: string): Promise<Acp.NewSessionResponse> {
     assertFolder(cwd);
     const { id, model } = await make();
     attach(client, id, cwd, true);
-    return { sessionId: id, ...(await settings(model)) };
+    return { sessionId: id, ...(await readSettings(model)) };
   }
   async function list({ cwd, cursor }: Acp.ListSessionsRequest): Promise<Acp.ListSessionsResponse> {
     return link.ask(async (server) => {
@@ -87,7 +87,7 @@ export function createEditorSessions(link: Link, { agent, project }: Chosen) {
     const chat = attach(client, known.id, cwd, false);
     const detail = await read(chat);
     chat.continueReply(detail);
-    return settings(detail.model);
+    return readSettings(detail.model);
   }
   async function close(sessionId: string): Promise<void> {
     const chat = chats.get(sessionId);
@@ -106,7 +106,7 @@ export function createEditorSessions(link: Link, { agent, project }: Chosen) {
 
   return {
     chatOf,
-    settings,
+    readSettings,
     create,
     list,
     open,

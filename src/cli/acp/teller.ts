@@ -11,14 +11,14 @@ export type Tell = (update: SessionUpdate) => Promise<void>;
 
 export type Teller = ReturnType<typeof createTeller>;
 
-const content = (text: string) => ({ content: { type: "text" as const, text } });
+const toContent = (text: string) => ({ content: { type: "text" as const, text } });
 export const toMessageUpdate = (text: string): SessionUpdate => ({
   sessionUpdate: "agent_message_chunk",
-  ...content(text),
+  ...toContent(text),
 });
 export const toThoughtUpdate = (text: string): SessionUpdate => ({
   sessionUpdate: "agent_thought_chunk",
-  ...content(text),
+  ...toContent(text),
 });
 
 /** @param cwd the folder that the editor has open. */

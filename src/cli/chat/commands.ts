@@ -28,8 +28,8 @@ const SAID_CHARACTERS = 70;
 
 export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   help: { takes: "", about: "list the commands", run: async () => helpLines() },
-  model: { takes: "[provider/model]", about: "list models, or change the one that answers", run: model },
-  agent: { takes: "[agent]", about: "list agents, or start a chat with another one", run: agent },
+  model: { takes: "[provider/model]", about: "list models, or change the one that answers", run: chooseModel },
+  agent: { takes: "[agent]", about: "list agents, or start a chat with another one", run: chooseAgent },
   attach: { takes: "FILE…", about: "files for the next message", run: attach },
   rewind: { takes: "[N]", about: "list your messages, or take back from the Nth last on", run: rewind },
   fork: {
@@ -40,7 +40,7 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   compact: { takes: "", about: "let the model read a summary; you keep every word", run: compact },
   export: { takes: "[FILE]", about: "write the chat as Markdown, or as JSON to X.json", run: exportChat },
   try: { takes: "", about: "ask the provider again at once, for whose quota the reply waits", run: tryNow },
-  cost: { takes: "", about: "what the chat has cost, how full the window is", run: cost },
+  cost: { takes: "", about: "what the chat has cost, how full the window is", run: reportCost },
   quit: {
     takes: "",
     about: "leave; skep chat -c continues",
@@ -70,7 +70,7 @@ const helpLines = (): string[] =>
     ([name, { takes, about }]) => `${`/${name} ${takes}`.padEnd(26)} ${paint("dim", about)}`,
   );
 
-async function model({ client, session }: ChatState, id: string): Promise<string | string[]> {
+async function chooseModel({ client, session }: ChatState, id: string): Promise<string | string[]> {
   if (id !== "") {
     const changed = await client.call("PUT", pathOf(session.id), { model: id });
     return `From now on ${changed.model} answers.`;
@@ -81,7 +81,7 @@ async function model({ client, session }: ChatState, id: string): Promise<string
   return all.map((one) => (one === session.model ? `* ${one}` : `  ${one}`));
 }
 
-async function agent(state: ChatState, word: string): Promise<string | string[]> {
+async function chooseAgent(state: ChatState, word: string): Promise<string | string[]> {
   const { client, session } = state;
   if (word === "") {
     const { items } = await listItems(client, agents.path, MODELS);
@@ -184,7 +184,7 @@ async function exportChat({ client, session }: ChatState, word: string): Promise
   return `Written to ${file}`;
 }
 
-async function cost({ client, session }: ChatState): Promise<string[]> {
+async function reportCost({ client, session }: ChatState): Promise<string[]> {
   const chat = await client.call("GET", pathOf(session.id));
   const { tokens, context, model, message_count } = chat;
   const { used, window } = context;

@@ -2,7 +2,7 @@
  * Shows Markdown in a terminal while it is being written. A line appears as it grows, and is redrawn with its styles
  * when it is complete.
  */
-import { columns, isLive, paint, plain } from "../terminal/style.ts";
+import { countColumns, isLive, paint, stripControls } from "../terminal/style.ts";
 
 export type MarkdownStream = ReturnType<typeof createMarkdown>;
 
@@ -15,7 +15,7 @@ export function createMarkdown(write: (text: string) => void) {
   const style = createLineStyle();
   let line = "";
   const finish = (): void => {
-    const width = columns();
+    const width = countColumns();
     const rows = Math.max(1, Math.ceil(Bun.stringWidth(line) / width));
     const styled = style(line);
     // A line that is taller than the screen cannot be redrawn from its start.
@@ -25,8 +25,8 @@ export function createMarkdown(write: (text: string) => void) {
   };
   return {
     push(text: string): void {
-      if (!live) return write(plain(text));
-      const [first = "", ...more] = plain(text).replaceAll("\t", TAB).split("\n");
+      if (!live) return write(stripControls(text));
+      const [first = "", ...more] = stripControls(text).replaceAll("\t", TAB).split("\n");
       line += first;
       write(first);
       for (const next of more) {
@@ -45,7 +45,7 @@ export function createMarkdown(write: (text: string) => void) {
 /** Styles a complete text. */
 export function markdownLines(text: string): string[] {
   const style = createLineStyle();
-  return plain(text).replaceAll("\t", TAB).split("\n").map(style);
+  return stripControls(text).replaceAll("\t", TAB).split("\n").map(style);
 }
 
 /** Styles one line after the other, and remembers whether the lines are inside a code block. */
@@ -69,7 +69,7 @@ function createLineStyle(): (line: string) => string {
 function styleLine(line: string): string {
   const heading = /^#{1,6}\s([\s\S]*)$/.exec(line)?.[1]?.trimStart();
   if (heading !== undefined) return paint("bold", heading.replaceAll("**", ""));
-  if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(line)) return paint("dim", "─".repeat(Math.min(RULE_COLUMNS, columns())));
+  if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(line)) return paint("dim", "─".repeat(Math.min(RULE_COLUMNS, countColumns())));
   const [, quote, said] = /^(\s*>[\s>]*)([\s\S]*)$/.exec(line) ?? [];
   if (quote !== undefined) return paint("dim", `${"│ ".repeat(quote.split(">").length - 1)}${said}`);
   return inline(line.replace(/^(\s*)[-*+](\s+)/, "$1•$2"));

@@ -32,7 +32,7 @@ export async function sayOnce(client: Client, session: ChatView, { message, atta
         );
     });
     screen?.end();
-    if (json) console.log(JSON.stringify(await summary(client, session.id, end)));
+    if (json) console.log(JSON.stringify(await summarize(client, session.id, end)));
     else if (end.status === "failed")
       console.error(paint("red", `skep: ${oneLine(end.error?.message ?? "It failed.")}`));
     return interrupted ? INTERRUPTED : end.status === "succeeded" ? 0 : 1;
@@ -41,7 +41,7 @@ export async function sayOnce(client: Client, session: ChatView, { message, atta
   }
 }
 
-async function summary(client: Client, id: string, { status, error }: TurnEnd): Promise<object> {
+async function summarize(client: Client, id: string, { status, error }: TurnEnd): Promise<object> {
   const { messages, ...chat } = await client.call("GET", `${pathOf(id)}?limit=200`);
   const asked = messages.findLastIndex(({ role }) => role === "user");
   const said = messages.slice(asked + 1).filter(({ role }) => role === "assistant");

@@ -2,7 +2,7 @@
 import { isProblem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import type { Client } from "../server/client.ts";
-import { oneLine, paint, plain } from "../terminal/style.ts";
+import { oneLine, paint, stripControls } from "../terminal/style.ts";
 import type { InputLine } from "./line.ts";
 import type { Screen } from "./screen.ts";
 
@@ -23,7 +23,7 @@ async function ask(client: Client, input: InputLine, screen: Screen, id: string)
     const { state, agent_id, tool, subject, can_remember } = await client.call("GET", path);
     if (state !== "waiting") return;
     screen.end();
-    const indented = plain(subject).replace(/^/gm, "  ");
+    const indented = stripControls(subject).replace(/^/gm, "  ");
     console.log(`${paint("yellow", "?")} May ${paint("bold", agent_id)} use ${tool}?\n${indented}`);
     const choices = can_remember ? "y: once, c: in this chat, n: no, then a comment" : "y: once, n: no, then a comment";
     for (;;) {

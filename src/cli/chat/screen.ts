@@ -3,7 +3,7 @@
 import type { SkepEvent } from "../../core/events.ts";
 import { membersOf } from "../../core/is-object.ts";
 import { inputText } from "../follow/state.ts";
-import { columns, fit, isLive, oneLine, paint, plain } from "../terminal/style.ts";
+import { countColumns, fit, isLive, oneLine, paint, stripControls } from "../terminal/style.ts";
 import { localizeTimes } from "../terminal/table.ts";
 import { createMarkdown, type MarkdownStream } from "./markdown.ts";
 
@@ -24,10 +24,10 @@ export function createScreen(bare = false) {
   let endsLine = false;
 
   /** Shows a status line until something else is written. */
-  const status = (text: string): void => {
+  const showStatus = (text: string): void => {
     if (!live || bare) return;
     clearStatus();
-    out.write(paint("dim", fit(text, columns() - 1)));
+    out.write(paint("dim", fit(text, countColumns() - 1)));
     hasStatus = true;
   };
   const clearStatus = (): void => {
@@ -39,15 +39,15 @@ export function createScreen(bare = false) {
     if (open === "thinking" || (open === "text" && !live && !endsLine)) out.write("\n");
     [open, markdown] = [undefined, undefined];
   };
-  const line = (text: string): void => {
+  const showLine = (text: string): void => {
     if (bare) return;
     close();
     clearStatus();
-    out.write(`${fit(text, columns())}\n`);
+    out.write(`${fit(text, countColumns())}\n`);
   };
   const showCalls = (): void => {
     const now = [...calls.values()].at(-1);
-    if (now !== undefined) status(`… ${now}`);
+    if (now !== undefined) showStatus(`… ${now}`);
   };
   /** Writes text of the agent that was said before the first event. */
   const say = (text: string): void => {
@@ -63,7 +63,7 @@ export function createScreen(bare = false) {
     clearStatus();
     if (open !== "thinking") close();
     open = "thinking";
-    out.write(paint("dim", plain(text)));
+    out.write(paint("dim", stripControls(text)));
   };
 
   const callEnded = (data: Data): void => {
@@ -73,7 +73,7 @@ export function createScreen(bare = false) {
     const mark = data["ok"] === true ? paint("green", "✔") : paint("red", "✘");
     const output = oneLine(String(data["output"] ?? ""));
     const seconds = (Number(data["duration_ms"]) / 1_000).toFixed(1);
-    line(`${mark} ${name} ${paint("dim", `${seconds} s${output === "" ? "" : ` · ${output}`}`)}`);
+    showLine(`${mark} ${name} ${paint("dim", `${seconds} s${output === "" ? "" : ` · ${output}`}`)}`);
     showCalls();
   };
   const turnEnded = (data: Data): void => {
@@ -81,14 +81,14 @@ export function createScreen(bare = false) {
     clearStatus();
     calls.clear();
     const { message } = membersOf(data["error"]);
-    if (data["status"] === "cancelled") line(paint("dim", "(stopped)"));
+    if (data["status"] === "cancelled") showLine(paint("dim", "(stopped)"));
     if (data["status"] === "failed" && !bare) console.log(paint("red", oneLine(String(message ?? "It failed."))));
   };
 
   return {
     say,
     take({ kind, data }: SkepEvent): void {
-      if (kind === "turn_started") status("…");
+      if (kind === "turn_started") showStatus("…");
       if (kind === "agent_output" && data["call_id"] === undefined) say(String(data["text"]));
       if (kind === "agent_thinking") think(String(data["text"]));
       if (kind === "tool_call_start") {
@@ -97,10 +97,10 @@ export function createScreen(bare = false) {
         showCalls();
       }
       if (kind === "tool_call_end") callEnded(data);
-      if (kind === "activity") line(paint("dim", `(${localizeTimes(oneLine(String(data["title"])))})`));
+      if (kind === "activity") showLine(paint("dim", `(${localizeTimes(oneLine(String(data["title"])))})`));
       if (kind === "permission_requested" && !bare)
-        status(`waits for an answer: ${oneLine(String(data["message"] ?? ""))}`);
-      if (kind === "output_withdrawn") line(paint("dim", "(the reply was interrupted and starts again)"));
+        showStatus(`waits for an answer: ${oneLine(String(data["message"] ?? ""))}`);
+      if (kind === "output_withdrawn") showLine(paint("dim", "(the reply was interrupted and starts again)"));
       if (kind === "turn_ended") turnEnded(data);
     },
     /** Finishes, and leaves the cursor at the beginning of a line. */

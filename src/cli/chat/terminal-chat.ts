@@ -81,7 +81,7 @@ async function reply(state: ChatState, message: string, input: InputLine): Promi
   const screen = createScreen();
   const { client, session, attached } = state;
   try {
-    await say(client, session, message, attached, takes(state, input, screen));
+    await say(client, session, message, attached, createEventHandler(state, input, screen));
     state.attached = [];
   } finally {
     screen.end();
@@ -92,7 +92,11 @@ async function reply(state: ChatState, message: string, input: InputLine): Promi
  * Shows the events of a reply, asks about calls that need approval, and says what the person can do while the reply
  * waits for its provider.
  */
-function takes({ client, session }: ChatState, input: InputLine, screen: Screen): (event: SkepEvent) => void {
+function createEventHandler(
+  { client, session }: ChatState,
+  input: InputLine,
+  screen: Screen,
+): (event: SkepEvent) => void {
   const take = withPermissions(client, input, screen);
   return (event) => {
     take(event);
@@ -125,7 +129,7 @@ async function begin(state: ChatState, input: InputLine): Promise<void> {
   if (reply.text !== "") screen.say(reply.text);
   if (provider_wait)
     console.log(paint("dim", `(Waits: ${localizeTimes(oneLine(provider_wait.reason))})\n${MEANWHILE}`));
-  await follow(client, session.id, reply.last_event_id, takes(state, input, screen)).finally(screen.end);
+  await follow(client, session.id, reply.last_event_id, createEventHandler(state, input, screen)).finally(screen.end);
 }
 
 /** Deletes the chat if nobody said anything in it. */

@@ -80,22 +80,22 @@ export function evalCommand(program: Command, exit: (code: number) => void): voi
 
 async function start(folder: string, flags: EvalFlags): Promise<Answer> {
   const tasks = readTasks(folder);
-  const number = (name: "attempts" | "budget" | "parallel" | "minPass"): number | undefined => {
+  const readNumber = (name: "attempts" | "budget" | "parallel" | "minPass"): number | undefined => {
     const text = flags[name];
     if (text !== undefined && !/^\d+(\.\d+)?$/.test(text)) throw badUsage(`${text} is no number.`);
     return text === undefined ? undefined : Number(text);
   };
-  const minPass = number("minPass");
+  const minPass = readNumber("minPass");
   const body: BodyOf<"POST", "/v1/evals"> = {
     name: flags.name ?? folder,
     tasks,
-    attempts: number("attempts"),
-    parallel: number("parallel"),
+    attempts: readNumber("attempts"),
+    parallel: readNumber("parallel"),
     ...(flags.oracle ? { oracle: true } : {}),
     ...(flags.agent === undefined ? {} : { agents: listOf(flags.agent) }),
     ...(flags.model === undefined ? {} : { models: listOf(flags.model) }),
     ...(flags.harness === undefined ? {} : { harnesses: harnessesOf(flags.harness) }),
-    ...(flags.budget === undefined ? {} : { budget_usd: number("budget") }),
+    ...(flags.budget === undefined ? {} : { budget_usd: readNumber("budget") }),
     ...(flags.replay === undefined ? {} : { replay: ownJson(await readText(flags.replay)) }),
   };
   assertFits(body, folder);
@@ -132,10 +132,10 @@ const harnessesOf = (text: string): EvalHarness[] =>
 /** Reports progress until the eval has ended, then its result. Ctrl-C leaves; the eval continues on the server. */
 export async function followEval(client: Client, id: string, quiet: boolean, minPass?: number): Promise<Answer> {
   const left = stopAtInterrupt();
-  const state = () => client.call("GET", `/v1/evals/${id}`);
+  const loadState = () => client.call("GET", `/v1/evals/${id}`);
   try {
     const [last] = (await client.call("GET", "/v1/events?limit=1")).items;
-    let now = await state();
+    let now = await loadState();
     let told = -1;
     if (now.status === "running")
       for await (const event of client.events(
@@ -143,7 +143,7 @@ export async function followEval(client: Client, id: string, quiet: boolean, min
         left.signal,
       )) {
         if (event.kind !== "eval_changed" || event.data["eval_id"] !== id) continue;
-        now = await state();
+        now = await loadState();
         if (!quiet && now.ended !== told) console.error(`${now.ended} of ${now.total} attempts, ${now.passed} passed`);
         told = now.ended;
         if (now.status !== "running") break;
@@ -151,7 +151,7 @@ export async function followEval(client: Client, id: string, quiet: boolean, min
   } finally {
     left.stopListening();
   }
-  const now = await state();
+  const now = await loadState();
   return { json: now, text: evalLines(now), code: left.signal.aborted ? INTERRUPTED : exitCodeOf(now, minPass) };
 }
 

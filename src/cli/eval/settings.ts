@@ -53,13 +53,13 @@ const refuse =
   (advice: string): Fate =>
   () =>
     advice;
-const only =
+const acceptOnly =
   (expected: unknown, advice: string): Fate =>
   (value) =>
     value === expected ? undefined : advice;
-const noneOf = (advice: string): Fate => only(0, advice);
+const noneOf = (advice: string): Fate => acceptOnly(0, advice);
 /** Accepts an empty list or table, which asks for nothing. */
-const empty =
+const acceptEmpty =
   (advice: string): Fate =>
   (value) =>
     typeof value === "object" && value !== null && Object.keys(value).length === 0 ? undefined : advice;
@@ -84,31 +84,34 @@ const FATES: Readonly<Record<string, Readonly<Record<string, Fate>>>> = {
     environment: "taken",
     solution: "taken",
     skep: "taken",
-    steps: empty(MULTI_STEP),
+    steps: acceptEmpty(MULTI_STEP),
     multi_step_reward_strategy: refuse(MULTI_STEP),
-    artifacts: empty("No files are collected. Let test.sh read them from the workspace, and remove the setting."),
+    artifacts: acceptEmpty("No files are collected. Let test.sh read them from the workspace, and remove the setting."),
   },
   agent: {
     timeout_sec: "taken",
     user: refuse(ONE_USER),
     network_mode: refuse(NETWORK),
-    allowed_hosts: empty(NETWORK),
+    allowed_hosts: acceptEmpty(NETWORK),
   },
   verifier: {
     timeout_sec: "taken",
-    env: empty(VARIABLES),
+    env: acceptEmpty(VARIABLES),
     user: refuse(ONE_USER),
     network_mode: refuse(NETWORK),
-    allowed_hosts: empty(NETWORK),
-    environment_mode: only("shared", "Tests run in the agent's workspace, in a sandbox of their own. Remove the line."),
-    environment: empty("Tests run in the image of the settings. Remove the table if they work there."),
+    allowed_hosts: acceptEmpty(NETWORK),
+    environment_mode: acceptOnly(
+      "shared",
+      "Tests run in the agent's workspace, in a sandbox of their own. Remove the line.",
+    ),
+    environment: acceptEmpty("Tests run in the image of the settings. Remove the table if they work there."),
   },
-  solution: { env: empty(VARIABLES) },
+  solution: { env: acceptEmpty(VARIABLES) },
   environment: {
     build_timeout_sec: "same",
     docker_image: (value) =>
       `Agents work in their own image. Remove the line and give the agent the image ${String(value)}.`,
-    os: only("linux", "Sandboxes are Linux."),
+    os: acceptOnly("linux", "Sandboxes are Linux."),
     cpus: "taken",
     memory_mb: "taken",
     memory: "taken",
@@ -116,13 +119,13 @@ const FATES: Readonly<Record<string, Readonly<Record<string, Fate>>>> = {
     storage_mb: "same",
     storage: "same",
     gpus: noneOf("Sandboxes have no GPU. Leave the task out."),
-    gpu_types: empty("Sandboxes have no GPU. Leave the task out."),
+    gpu_types: acceptEmpty("Sandboxes have no GPU. Leave the task out."),
     tpu: refuse("Sandboxes have no TPU."),
-    allow_internet: only(true, NETWORK),
-    network_mode: only("public", NETWORK),
-    allowed_hosts: empty(NETWORK),
-    env: empty("Variables are not passed to the agent's sandbox. Say in instruction.md what it must know."),
-    mcp_servers: empty("Give the agent its tool servers in its own file, and remove the setting."),
+    allow_internet: acceptOnly(true, NETWORK),
+    network_mode: acceptOnly("public", NETWORK),
+    allowed_hosts: acceptEmpty(NETWORK),
+    env: acceptEmpty("Variables are not passed to the agent's sandbox. Say in instruction.md what it must know."),
+    mcp_servers: acceptEmpty("Give the agent its tool servers in its own file, and remove the setting."),
     skills_dir: refuse("Give the agent its skills in its own file, and remove the line."),
     healthcheck: refuse("Nothing waits for a service. Let instruction.md or test.sh start what is needed."),
     workdir: refuse("Agents work in their workspace, where the files of environment/ are. Remove the line."),

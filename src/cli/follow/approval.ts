@@ -5,7 +5,7 @@ import type { SkepEvent } from "../../core/events.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Client } from "../server/client.ts";
 import { hasPerson } from "../terminal/ask.ts";
-import { columns, paint, plain } from "../terminal/style.ts";
+import { countColumns, paint, stripControls } from "../terminal/style.ts";
 import type { Follower } from "./follow.ts";
 
 interface ApprovalOptions {
@@ -30,19 +30,19 @@ export function createApprovals(client: Client, runId: string, options: Approval
       if (status !== "waiting" || stop.signal.aborted) return;
       options.before();
       const meaning = await meaningOf(client, runId, step);
-      const answer = await question(step, message, meaning, AbortSignal.any([stop.signal, options.signal]));
+      const answer = await askQuestion(step, message, meaning, AbortSignal.any([stop.signal, options.signal]));
       if (answer) await client.call("POST", `/v1/runs/${runId}/approve`, { step_id: step, ...answer });
     } catch (error) {
       // Somebody else answered first, or the run was cancelled; the following events show which.
       if (!isProblem(error)) throw error;
-      process.stderr.write(`${plain(error.detail)}\n`);
+      process.stderr.write(`${stripControls(error.detail)}\n`);
     } finally {
       asked = undefined;
       options.after();
-      next();
+      askNext();
     }
   }
-  function next(): void {
+  function askNext(): void {
     const [first] = open;
     if (first && !asked && !options.signal.aborted) void ask(...first);
   }
@@ -53,7 +53,7 @@ export function createApprovals(client: Client, runId: string, options: Approval
         if (!hasPerson())
           return console.log(`  answer with: skep approve ${runId} ${step} [--reject] [--comment TEXT]`);
         open.set(step, String(data["message"] ?? ""));
-        next();
+        askNext();
       }
       if (kind !== "approval_resolved") return;
       open.delete(step);
@@ -104,14 +104,17 @@ export function meaningIn(steps: readonly PipelineStep[], name: string): Meaning
 }
 
 /** The answer, or undefined when somebody else answered. */
-async function question(
+async function askQuestion(
   step: string,
   message: string,
   meaning: Meaning | undefined,
   signal: AbortSignal,
 ): Promise<{ approved: boolean; comment?: string } | undefined> {
-  const width = Math.min(columns(), 100) - 2;
-  const text = Bun.wrapAnsi(plain(message), Math.max(20, width), { hard: true, trim: false }).replace(/^/gm, "  ");
+  const width = Math.min(countColumns(), 100) - 2;
+  const text = Bun.wrapAnsi(stripControls(message), Math.max(20, width), { hard: true, trim: false }).replace(
+    /^/gm,
+    "  ",
+  );
   const lines = ["", `${paint("yellow", "?")} ${paint("bold", step)} waits for your answer`, text, ""];
   if (meaning) lines.push(`  yes  ${meaning.yes}`, `  no   ${meaning.no}`);
   process.stderr.write(`${lines.join("\n")}\n`);

@@ -1,13 +1,13 @@
 /** The file changes that a tool call reports, as lines for a terminal. */
-import { paint, plain } from "../terminal/style.ts";
+import { paint, stripControls } from "../terminal/style.ts";
 
 const LINES = 40;
 
 /** @returns the unified diff in a call's output, cut to a maximum size; undefined if there is none. */
 export function callDiff(output: string): string | undefined {
-  const lines = plain(output).split("\n");
-  const begins = (at: number, sign: string): boolean => lines[at]?.startsWith(sign) ?? false;
-  const first = lines.findIndex((_, at) => begins(at, "--- ") && begins(at + 1, "+++ ") && begins(at + 2, "@@ "));
+  const lines = stripControls(output).split("\n");
+  const hasSign = (at: number, sign: string): boolean => lines[at]?.startsWith(sign) ?? false;
+  const first = lines.findIndex((_, at) => hasSign(at, "--- ") && hasSign(at + 1, "+++ ") && hasSign(at + 2, "@@ "));
   if (first === -1) return undefined;
   const length = lines.slice(first).findIndex((line) => !/^(?:[-+ \\]|@@ )/.test(line));
   const diff = lines.slice(first, length === -1 ? undefined : first + length);

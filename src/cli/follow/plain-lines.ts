@@ -3,7 +3,7 @@ import type { SkepEvent } from "../../core/events.ts";
 import { textIn } from "../../core/is-object.ts";
 import type { Client } from "../server/client.ts";
 import { hasPerson } from "../terminal/ask.ts";
-import { oneLine, paint, plain } from "../terminal/style.ts";
+import { oneLine, paint, stripControls } from "../terminal/style.ts";
 import { localizeTimes } from "../terminal/table.ts";
 import { createApprovals } from "./approval.ts";
 import { callDiff } from "./call-diff.ts";
@@ -12,7 +12,7 @@ import { noticeOf } from "./notice.ts";
 import { inputText } from "./state.ts";
 
 const SHORT = 100;
-const short = (value: unknown): string => {
+const shorten = (value: unknown): string => {
   const text = oneLine(typeof value === "string" ? value : inputText(value));
   return text.length > SHORT ? `${text.slice(0, SHORT - 1)}…` : text;
 };
@@ -33,7 +33,7 @@ export function createPlainLines(client: Client, runId: string, text: boolean, s
         console.log(line);
       } else if (text && event.kind === "agent_output") {
         const { text: said, call_id } = event.data;
-        const piece = plain(String(said ?? ""));
+        const piece = stripControls(String(said ?? ""));
         process.stdout.write(call_id ? paint("dim", piece) : piece);
         open = piece === "" ? open : !piece.endsWith("\n");
       }
@@ -58,9 +58,9 @@ function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefine
     case "output_withdrawn":
       return paint("dim", `  ↺ ${who}: what was shown of it last no longer counts`);
     case "tool_call_start":
-      return `  · ${d["tool"]} ${paint("dim", short(d["input"]))}`;
+      return `  · ${d["tool"]} ${paint("dim", shorten(d["input"]))}`;
     case "tool_call_end":
-      return d["ok"] ? callDiff(String(d["output"] ?? "")) : `  ✗ ${d["tool"]}: ${short(d["output"])}`;
+      return d["ok"] ? callDiff(String(d["output"] ?? "")) : `  ✗ ${d["tool"]}: ${shorten(d["output"])}`;
     case "step_complete":
       return `✔ ${who}`;
     case "step_failed":
@@ -78,7 +78,7 @@ function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefine
       return `? ${who}: ${oneLine(String(d["message"] ?? ""))}\n  answer with: skep approvals allow ${d["request_id"]}, or deny`;
     case "approval_requested":
       // The person at this terminal is asked the question in full.
-      return hasPerson() ? undefined : `? ${who}: ${plain(String(d["message"] ?? ""))}`;
+      return hasPerson() ? undefined : `? ${who}: ${stripControls(String(d["message"] ?? ""))}`;
     case "approval_resolved":
       return `${d["approved"] ? "✔" : "✘"} ${who}: ${d["approved"] ? "yes" : "no"}${d["comment"] ? `, ${oneLine(String(d["comment"]))}` : ""}`;
     default:

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { isProblem } from "../../core/errors.ts";
 import { statusStyle } from "../resource/words.ts";
 import type { Client } from "../server/client.ts";
-import { oneLine, paint, plain } from "../terminal/style.ts";
+import { oneLine, paint, stripControls } from "../terminal/style.ts";
 import { fullCostText, localizeTimes } from "../terminal/table.ts";
 import { hasEnded, type RunView } from "./follow.ts";
 
-const formatValue = (value: unknown) => plain(typeof value === "string" ? value : JSON.stringify(value));
+const formatValue = (value: unknown) => stripControls(typeof value === "string" ? value : JSON.stringify(value));
 const indent = (text: string, by: number): string => text.trimEnd().replaceAll("\n", `\n${" ".repeat(by)}`);
 
 const isEmpty = (value: unknown): boolean =>

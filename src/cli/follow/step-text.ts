@@ -1,5 +1,5 @@
 /** Shows what agents write above a live tree: whole lines, under the names of their steps. */
-import { paint, plain } from "../terminal/style.ts";
+import { paint, stripControls } from "../terminal/style.ts";
 import type { Follower } from "./follow.ts";
 
 /** A line is written after this many characters even if it has not ended. */
@@ -12,7 +12,7 @@ export function createStepText(write: (text: string) => void): Follower {
     if (text === "") return;
     const head = step === last ? "" : `${paint("bold", step)}\n`;
     last = step;
-    write(`${head}${plain(text).replace(/^/gm, "  ").trimEnd()}\n`);
+    write(`${head}${stripControls(text).replace(/^/gm, "  ").trimEnd()}\n`);
   };
   return {
     take({ kind, step_id = "", data }) {

@@ -1,7 +1,7 @@
 /**
  * The steps of a run as lines for a terminal: one line per step, more only for active ones, within the terminal's size.
  */
-import { fit, oneLine, padEnd, padStart, paint, plain, type Style } from "../terminal/style.ts";
+import { fit, oneLine, padEnd, padStart, paint, type Style, stripControls } from "../terminal/style.ts";
 import { type Cost, localizeTimes, shortCostText, spanText } from "../terminal/table.ts";
 import type { RunState, StepView } from "./state.ts";
 
@@ -67,7 +67,7 @@ function stepLines(
   const cost = spent.cost_usd > 0 || spent.calls_without_price > 0 ? shortCostText(spent) : "";
   const end = `${padStart(took, TIME)} ${padStart(cost, COST)}`.trimEnd();
   const room = Math.max(8, width - 2 - nameWidth - 2 - (TIME + 1 + COST) - 1);
-  const name = padEnd(fit(plain(labelOf(step)), nameWidth), nameWidth);
+  const name = padEnd(fit(stripControls(labelOf(step)), nameWidth), nameWidth);
   const about = padEnd(fit(oneLine(aboutOf(step, state.steps)), room), room);
   const quiet = ["pending", "queued", "skipped"].includes(step.status);
   const head = `${paint(style, sign)} ${quiet ? paint("dim", name) : name}  ${paint("dim", about)} ${paint("dim", end)}`;
@@ -115,11 +115,12 @@ function foldGroups(groups: readonly Group[], height: number, width: number): st
   const isQuiet = ({ step }: Group) => step.status === "succeeded" || step.status === "skipped";
   const isAhead = ({ step }: Group) => step.status === "pending";
   const busy = groups.filter((group) => !isQuiet(group) && !isAhead(group)).flatMap(({ lines }) => lines);
-  const line = (count: number, text: string) => (count > 0 ? [fit(paint("dim", `  ${count} ${text}`), width)] : []);
+  const formatCount = (count: number, text: string) =>
+    count > 0 ? [fit(paint("dim", `  ${count} ${text}`), width)] : [];
   const lines = [
-    ...line(groups.filter(isQuiet).length, "done"),
+    ...formatCount(groups.filter(isQuiet).length, "done"),
     ...busy,
-    ...line(groups.filter(isAhead).length, "not started"),
+    ...formatCount(groups.filter(isAhead).length, "not started"),
   ];
   return lines.length <= height ? lines : lines.slice(0, Math.max(0, height));
 }

@@ -13,7 +13,7 @@ import { exitCodeOf, followRun, type RunView } from "../follow/follow.ts";
 import { followedLines } from "../follow/report.ts";
 import { INTERRUPTED, onInterrupt } from "../interrupt.ts";
 import { SCRIPTED } from "../model-choice.ts";
-import { commands } from "../overview.ts";
+import { formatCommands } from "../overview.ts";
 import { type Client, createClient } from "../server/client.ts";
 import { tokenFor } from "../server/credentials.ts";
 import { connect, type ServerFlags, withServer } from "../server/locate.ts";
@@ -77,7 +77,7 @@ async function init(flags: InitFlags): Promise<number> {
     const run = flags.run ? await firstRun(client, flags, { model, project }, own !== undefined) : undefined;
     const result = { url: client.url, data: own?.data ?? null, model, agent: agent ?? null, project: project ?? null };
     if (flags.json) console.log(JSON.stringify({ ...result, run: run?.view ?? null }));
-    else say(["", ...closing(client, own?.data, { project, agent })].join("\n"));
+    else say(["", ...formatNextSteps(client, own?.data, { project, agent })].join("\n"));
     if (run?.interrupted) return INTERRUPTED;
     if (own && !flags.json && (await isToStay(flags))) await stay(client.url, say);
     return run ? exitCodeOf(run.view.status) : 0;
@@ -149,7 +149,7 @@ async function waitForEnd(client: Client, id: string, signal: AbortSignal): Prom
   return client.call("GET", `/v1/runs/${id}`);
 }
 
-function closing(
+function formatNextSteps(
   client: Client,
   data: string | undefined,
   { project, agent }: { project: string | undefined; agent: string | undefined },
@@ -157,7 +157,7 @@ function closing(
   const task = project
     ? `skep run feature "Add …" --project ${project} --follow`
     : 'skep run hello "Greet me" --follow';
-  return commands([
+  return formatCommands([
     ...(data === undefined ? [] : [[`skep serve --data ${data}`, "run the server permanently"] as const]),
     [task, "put the team to work"],
     ...(agent === undefined

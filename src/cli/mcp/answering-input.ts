@@ -23,7 +23,7 @@ export function answeringInput(stdin: Readable, stdout: Writable): AnsweringInpu
   const ended = new Promise<void>((resolve) => {
     done = resolve;
   });
-  const look = () => {
+  const endIfDone = () => {
     if (!isOver || open.size > 0) return;
     input.end();
     done();
@@ -31,7 +31,7 @@ export function answeringInput(stdin: Readable, stdout: Writable): AnsweringInpu
   const asked = byLine((id, isAnswer) => !isAnswer && open.add(id));
   const answered = byLine((id, isAnswer) => {
     if (isAnswer) open.delete(id);
-    look();
+    endIfDone();
   });
   stdin.on("data", (chunk: Uint8Array) => {
     asked(chunk);
@@ -39,7 +39,7 @@ export function answeringInput(stdin: Readable, stdout: Writable): AnsweringInpu
   });
   stdin.once("end", () => {
     isOver = true;
-    look();
+    endIfDone();
   });
   const output = new Transform({
     transform(chunk: Uint8Array, _encoding, next) {

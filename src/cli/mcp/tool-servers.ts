@@ -21,15 +21,16 @@ const { actOnList, actOnOne } = verbMakers<List>();
 
 const AGENTS = { name: "<agent...>", about: "ids of the agents, or all for every agent" };
 const MOST = 1_000;
-const waiting = ({ tools }: Item): Tool[] => tools.filter(({ state }) => state === "new" || state === "changed");
-const ready = ({ tools }: Item): Tool[] => tools.filter(({ state }) => state === "ready");
+const listWaiting = ({ tools }: Item): Tool[] => tools.filter(({ state }) => state === "new" || state === "changed");
+const listReady = ({ tools }: Item): Tool[] => tools.filter(({ state }) => state === "ready");
 const agentsOf = ({ agents }: Item): string => (agents.includes("*") ? "all agents" : agents.join(", ") || "nobody");
 
 const answer = (item: Item) => ({ json: item, text: lineOf(item) });
 const lineOf = (one: Item): string => {
   const tail = one["error"] ? `: ${one["error"]}` : "";
-  const wait = waiting(one).length > 0 ? `, ${waiting(one).length} waiting (skep mcp approve ${one["id"]})` : "";
-  return `${one["id"]} ${one["status"]}${tail}; ${ready(one).length} tools${wait}; granted to ${agentsOf(one)}`;
+  const wait =
+    listWaiting(one).length > 0 ? `, ${listWaiting(one).length} waiting (skep mcp approve ${one["id"]})` : "";
+  return `${one["id"]} ${one["status"]}${tail}; ${listReady(one).length} tools${wait}; granted to ${agentsOf(one)}`;
 };
 
 const show = actOnOne("show", "show a tool server and the descriptions of its tools", async ({ client, path }) => {
@@ -37,13 +38,13 @@ const show = actOnOne("show", "show a tool server and the descriptions of its to
   const { tools: _, ...fields } = one;
   const lines = one["tools"].flatMap((tool) => [
     `${tool["agent_tool"]}  ${tool["state"]}${tool["problem"] ? `: ${tool["problem"]}` : ""}`,
-    ...(tool["approved"] ? [`    approved: ${short(tool["approved"].description)}`] : []),
-    `    ${short(tool["description"])}`,
+    ...(tool["approved"] ? [`    approved: ${shorten(tool["approved"].description)}`] : []),
+    `    ${shorten(tool["description"])}`,
   ]);
   return { json: one, text: [...fieldLines(Object.entries(fields)), "", ...lines] };
 });
 const SHOWN = 300;
-const short = (text: string): string => text.replace(/\s+/g, " ").slice(0, SHOWN);
+const shorten = (text: string): string => text.replace(/\s+/g, " ").slice(0, SHOWN);
 
 function pairsOf(given: readonly string[] | undefined, separator: string): Record<string, string> {
   return Object.fromEntries(
@@ -188,7 +189,7 @@ const approve = actOnOne("approve", "approve new and changed tools of a tool ser
   ],
   async run({ client, path, args }) {
     const now = await client.call("GET", path);
-    const named = args.length > 0 ? args : waiting(now).map(({ name }) => name);
+    const named = args.length > 0 ? args : listWaiting(now).map(({ name }) => name);
     if (named.length === 0) return { json: now, text: `${now["id"]}: no tool waits for approval` };
     // Send the tools' hashes: the server refuses a tool that has changed meanwhile.
     const tools = named.map((name) => ({
@@ -274,8 +275,8 @@ export const toolServers: Resource<List> = {
       of: ({ status }) => status,
       style: ({ status }) => statusStyle(status === "error" ? "failed" : status),
     },
-    { head: "TOOLS", of: (one) => String(ready(one).length), right: true },
-    { head: "WAITING", of: (one) => String(waiting(one).length || ""), right: true },
+    { head: "TOOLS", of: (one) => String(listReady(one).length), right: true },
+    { head: "WAITING", of: (one) => String(listWaiting(one).length || ""), right: true },
     { head: "GRANTED TO", of: agentsOf, shrinks: true },
     {
       head: "WHERE",

@@ -13,7 +13,7 @@ import { listVerb } from "../resource/words.ts";
 import type { Client } from "../server/client.ts";
 import { connect, withServer } from "../server/locate.ts";
 import { warnOfStandby } from "../server/standby.ts";
-import { plain } from "../terminal/style.ts";
+import { stripControls } from "../terminal/style.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
 import { terminalOnboarding } from "./terminal-onboarding.ts";
 
@@ -62,7 +62,7 @@ const linesOf = ({ id, status, phase, title, project_id, context }: Item): strin
     ["project", project_id],
   ]),
   "",
-  ...plain(JSON.stringify(context, null, 2)).split("\n"),
+  ...stripControls(JSON.stringify(context, null, 2)).split("\n"),
 ];
 
 const OPTIONS = [
@@ -101,6 +101,6 @@ async function choose(client: Client, word: string | undefined, flags: Flags): P
 function endOf({ id, status, project_id, context }: Session): string {
   if (status === "active") return `Left; nothing is lost. Continue: skep onboard ${id}`;
   if (status !== "completed") return `${id} is ${status}.`;
-  const name = plain(context.intake?.name ?? project_id ?? "");
+  const name = stripControls(context.intake?.name ?? project_id ?? "");
   return `The project ${name} is made. See it with: skep projects ${project_id}`;
 }

@@ -5,7 +5,7 @@ import type { SkepEvent } from "../../core/events.ts";
 import { textIn } from "../../core/is-object.ts";
 import { listenForInterrupt } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";
-import { paint, plain } from "../terminal/style.ts";
+import { paint, stripControls } from "../terminal/style.ts";
 
 const PROMPT = "> ";
 
@@ -30,7 +30,7 @@ export async function terminalOnboarding(
   const terminal = openTerminal();
   try {
     let session = await client.call("GET", path);
-    if (!json) recall(session);
+    if (!json) showLast(session);
     for (;;) {
       session = await listen(client, path, session, { json, terminal });
       if (session["status"] !== "active") return session;
@@ -45,12 +45,12 @@ export async function terminalOnboarding(
 }
 
 /** Shows the last message to a person who continues an onboarding. */
-function recall({ reply, phase, busy, messages }: Session): void {
+function showLast({ reply, phase, busy, messages }: Session): void {
   if (messages.length === 0 || (busy && messages.length < 2)) return;
   const last = messages.findLast(({ role, content }) => role === "assistant" && content.trim() !== "");
   console.log(paint("dim", `phase: ${phase}`));
-  if (last && !reply.text) console.log(plain(last["content"]));
-  if (reply.text) process.stdout.write(plain(reply.text));
+  if (last && !reply.text) console.log(stripControls(last["content"]));
+  if (reply.text) process.stdout.write(stripControls(reply.text));
 }
 
 interface Listening {
@@ -83,7 +83,7 @@ async function listen(client: Client, path: Path, before: Session, { json, termi
       const { kind, data } = event;
       if (kind === "onboarding_changed" && data["change"] === "phase") next = String(data["phase"]);
       if (kind === "turn_started" && next !== undefined) {
-        if (!json) console.log(paint("bold", `\n— ${plain(next)} —`));
+        if (!json) console.log(paint("bold", `\n— ${stripControls(next)} —`));
         next = undefined;
       }
       if (kind !== "turn_ended" && kind !== "session_ended") continue;
@@ -99,13 +99,14 @@ async function listen(client: Client, path: Path, before: Session, { json, termi
 }
 
 function show({ kind, data }: SkepEvent): void {
-  if (kind === "agent_output" && data["call_id"] === undefined) process.stdout.write(plain(String(data["text"])));
+  if (kind === "agent_output" && data["call_id"] === undefined)
+    process.stdout.write(stripControls(String(data["text"])));
   else if (kind === "output_withdrawn")
     process.stdout.write(paint("dim", "\n(the reply was interrupted and starts again)\n"));
   else if (kind === "tool_call_start") process.stdout.write("\n");
   else if (kind === "turn_ended") {
     const why = textIn(data["error"], "message") ?? "It failed.";
-    console.log(data["status"] === "failed" ? paint("red", `\n${plain(why)}`) : "");
+    console.log(data["status"] === "failed" ? paint("red", `\n${stripControls(why)}`) : "");
   }
 }
 

@@ -28,7 +28,7 @@ export const RULE_VERBS: readonly Verb<Item, List>[] = [
       { name: "[place]", about: "with move, the new number of the rule" },
     ],
     options: RULE,
-    run: rules,
+    run: editRules,
   }),
   actOnOne("try", "show what an agent's rules decide about a tool call, without making the call", {
     args: [{ name: "<tool>", about: "name of the tool" }],
@@ -45,7 +45,7 @@ export const RULE_VERBS: readonly Verb<Item, List>[] = [
   }),
 ];
 
-async function rules({ client, item, path, args: [action, number, place], flags }: One) {
+async function editRules({ client, item, path, args: [action, number, place], flags }: One) {
   const stored: PermissionRule[] = item.config.permissions;
   const write = async (permissions: PermissionRule[]) => {
     const { config } = await client.call("PUT", `${path}/config`, { permissions });

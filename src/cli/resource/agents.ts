@@ -75,7 +75,7 @@ export const agents: Resource<List> = {
           choices: ["on", "off", "default"],
         },
       ],
-      run: tool,
+      run: switchTool,
     }),
     actOnOne("allow", "add a network host that an agent's programs may reach", {
       args: [{ name: "<host>", about: "host, or host:port (default port: 443)" }],
@@ -140,7 +140,7 @@ function switchVerb(name: string, about: string, enabled: boolean): Verb<Item, L
   return actOnOne(name, about, (call) => configure(call, { enabled }));
 }
 
-async function tool({ client, item, args: [name, state] }: One) {
+async function switchTool({ client, item, args: [name, state] }: One) {
   const path = `/v1/agent-tools/${item.id}` as const;
   if (name !== undefined && state === "default") await client.call("DELETE", `${path}/${encodeURIComponent(name)}`);
   else if (name !== undefined && state !== undefined)

@@ -1,7 +1,7 @@
 /** `skep approvals`: requests that wait for a person's answer. `skep permissions`: the answers that are remembered. */
 import type { RowOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
-import { plain } from "../terminal/style.ts";
+import { stripControls } from "../terminal/style.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
 import { type Answer, type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
 import { assertMeant, statusStyle, YES } from "./words.ts";
@@ -75,7 +75,7 @@ function linesOf(item: Item): string[] {
     ["approval", item.id],
     ["agent", item.agent_id],
     ["tool", item.tool],
-    ["would do", plain(item.subject)],
+    ["would do", stripControls(item.subject)],
     ["asked by", item.rules],
     ["about", item.about],
     ["run", item.run_id],

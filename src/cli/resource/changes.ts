@@ -4,7 +4,7 @@ import { badUsage, isProblem, Problem } from "../../core/errors.ts";
 import { listIn, textIn } from "../../core/is-object.ts";
 import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
 import type { Client } from "../server/client.ts";
-import { paint, plain, type Style } from "../terminal/style.ts";
+import { paint, type Style, stripControls } from "../terminal/style.ts";
 import { tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
 import { jobEnded } from "./jobs.ts";
@@ -106,7 +106,7 @@ async function diff({ client, path, flags }: One): Promise<Answer> {
 const PATCH_STYLES: Readonly<Record<string, Style>> = { "+": "green", "-": "red", "@": "cyan" };
 /** Styles a line of a patch by its first character. */
 const colouredLine = (line: string): string =>
-  paint(/^(diff |index |--- |\+\+\+ )/.test(line) ? "bold" : PATCH_STYLES[line[0] ?? ""], plain(line));
+  paint(/^(diff |index |--- |\+\+\+ )/.test(line) ? "bold" : PATCH_STYLES[line[0] ?? ""], stripControls(line));
 
 async function wholeDiff(client: Client, path: One["path"]) {
   const whole = await client.call("GET", `${path}/diff`);
@@ -161,7 +161,7 @@ async function comment({ client, path, args: [place, text], flags }: One): Promi
     await client.call("DELETE", `${path}/comments/${encodeURIComponent(String(flags["delete"]))}`);
     return { json: { deleted: flags["delete"] }, text: `${flags["delete"]} deleted` };
   }
-  if (place === undefined) return comments(client, path);
+  if (place === undefined) return listComments(client, path);
   if (text === undefined) throw badUsage('Say what is to be done there: skep comment ID FILE:LINE "…"');
   const [, file = place, line] = /^(.*):(\d+)$/.exec(place) ?? [];
   const side = flags["old"] ? ("old" as const) : ("new" as const);
@@ -175,7 +175,7 @@ type Remark = RowOf<`/v1/changes/${string}/comments`>;
 const placeText = ({ path, line, side }: Remark): string =>
   path === null ? "the change" : `${path}${line === null ? "" : `:${line}`}${side === "old" ? " (old)" : ""}`;
 
-async function comments(client: Client, path: One["path"]): Promise<Answer> {
+async function listComments(client: Client, path: One["path"]): Promise<Answer> {
   const { items } = await listItems(client, `${path}/comments` as const, 500);
   const table = tableLines<Remark>(
     [

@@ -65,11 +65,14 @@ export const codehost: Resource<List> = {
   empty:
     "No rules. Add one: skep codehost add NAME --project PROJECT --event issue_labeled --label LABEL --pipeline ID",
   verbs: [
-    actOnList("status", "show the state of the connection to the code host", status),
-    actOnList("repos", "list the repositories that the connection reaches", { options: [limitOf(REPOS)], run: repos }),
+    actOnList("status", "show the state of the connection to the code host", showStatus),
+    actOnList("repos", "list the repositories that the connection reaches", {
+      options: [limitOf(REPOS)],
+      run: listRepos,
+    }),
     actOnList("deliveries", "list the events that the code host sent, and what came of each", {
       options: [limitOf(DELIVERIES)],
-      run: deliveries,
+      run: listDeliveries,
     }),
     actOnList("retry", "process a failed delivery again", {
       args: [{ name: "<delivery>", about: "id of the delivery" }],
@@ -174,10 +177,10 @@ function ruleFrom(flags: Flags): BodyOf<"PUT", One["path"]> {
 }
 
 async function connect({ client, flags }: Call) {
-  const secret = async (what: string, env: string | undefined) =>
+  const findSecret = async (what: string, env: string | undefined) =>
     env === undefined ? undefined : readSecret(what, { env });
-  const token = await secret("access token", flags["tokenEnv"]);
-  const webhook_secret = await secret("webhook secret", flags["webhookSecretEnv"]);
+  const token = await findSecret("access token", flags["tokenEnv"]);
+  const webhook_secret = await findSecret("webhook secret", flags["webhookSecretEnv"]);
   const connection = await client.call("PUT", "/v1/codehost/connection", {
     ...bodyOf(flags, { kind: "kind", hostUrl: "url", appId: "app_id" }),
     ...(flags["appKey"] === undefined ? {} : { private_key: await readText(flags["appKey"]) }),
@@ -187,7 +190,7 @@ async function connect({ client, flags }: Call) {
   return { json: connection, text: fieldLines(Object.entries(connection)) };
 }
 
-async function status({ client }: Call) {
+async function showStatus({ client }: Call) {
   const now = await client.call("GET", "/v1/codehost/app/status");
   const { webhook } = now;
   const counts = Object.entries(webhook.deliveries).map(([state, rows]) => `${rows} ${state}`);
@@ -202,7 +205,7 @@ async function status({ client }: Call) {
   return { json: now, text };
 }
 
-async function repos({ client, flags }: Call) {
+async function listRepos({ client, flags }: Call) {
   const { items } = await client.call("GET", `/v1/codehost/repos?limit=${flags["limit"] ?? REPOS}`);
   const text = tableLines(
     [
@@ -216,7 +219,7 @@ async function repos({ client, flags }: Call) {
   return { json: items, text };
 }
 
-async function deliveries({ client, flags }: Call) {
+async function listDeliveries({ client, flags }: Call) {
   const { items } = await client.call("GET", `/v1/codehost/deliveries?limit=${flags["limit"] ?? DELIVERIES}`);
   const text = tableLines(
     [

@@ -2,7 +2,7 @@
 
 import type { RowOf } from "../../api/types.ts";
 import { assertFile, readFile, readText } from "../read-input.ts";
-import { paint, plain } from "../terminal/style.ts";
+import { paint, stripControls } from "../terminal/style.ts";
 import { timeText } from "../terminal/table.ts";
 import { findOne, queryOf } from "./find.ts";
 import { projects } from "./projects.ts";
@@ -52,7 +52,9 @@ export const documents: Resource<List> = {
           made.push(await client.upload<Item>("/v1/ingest/document", await readFile(path), fields));
         const read = flags["wait"] === false ? made : await Promise.all(made.map((one) => untilRead(call, one)));
         const text = read.map(({ id, title, status, sections, error }) =>
-          [id, status, plain(title), status === "ready" ? `(${sections} sections)` : (error ?? "")].join(" ").trimEnd(),
+          [id, status, stripControls(title), status === "ready" ? `(${sections} sections)` : (error ?? "")]
+            .join(" ")
+            .trimEnd(),
         );
         return { json: { items: read }, text, code: read.some(({ status }) => status === "failed") ? 1 : 0 };
       },
@@ -60,11 +62,11 @@ export const documents: Resource<List> = {
     actOnList("transcript", "upload the transcript of a meeting: an agent notes decisions and action items", {
       args: [{ name: "<file>", about: "file with the text of the transcript; - for standard input" }],
       options: [TITLE, PROJECT],
-      run: transcript,
+      run: uploadTranscript,
     }),
     actOnOne("toc", "print the table of contents of a document", async ({ client, path }) => {
       const toc = await client.call("GET", `${path}/toc`);
-      return { json: toc, text: [plain(toc["title"]), ...tocLines(toc["items"], 1)] };
+      return { json: toc, text: [stripControls(toc["title"]), ...tocLines(toc["items"], 1)] };
     }),
     actOnOne("read", "print a section of a document", {
       args: [
@@ -77,9 +79,12 @@ export const documents: Resource<List> = {
       async run({ client, path, args: [section], flags }) {
         const query = queryOf({ section_id: section, page: flags["page"] });
         const found = await client.call("GET", `${path}/section?${query}`);
-        const head = [...found["path"], found["title"]].map(plain).join(" › ");
+        const head = [...found["path"], found["title"]].map(stripControls).join(" › ");
         const next = found["next_id"] === null ? [] : ["", paint("dim", `Next: ${found["next_id"]}`)];
-        return { json: found, text: [`${paint("bold", head)}${onPage(found)}`, "", plain(found["text"]), ...next] };
+        return {
+          json: found,
+          text: [`${paint("bold", head)}${onPage(found)}`, "", stripControls(found["text"]), ...next],
+        };
       },
     }),
     actOnList("search", "search the text of documents; the best match comes first", {
@@ -102,7 +107,7 @@ async function untilRead({ client }: Call, made: Item): Promise<Item> {
   }
 }
 
-async function transcript(call: Call): Promise<Answer> {
+async function uploadTranscript(call: Call): Promise<Answer> {
   const { client, args, flags } = call;
   const project_id = await projectOf(call);
   const title = flags["title"] === undefined ? {} : { title: flags["title"] };
@@ -129,7 +134,7 @@ interface TocEntry {
 
 const tocLines = (entries: readonly TocEntry[], depth: number): string[] =>
   entries.flatMap((entry) => [
-    `${"  ".repeat(depth)}${plain(entry["title"])}  ${paint("dim", entry["section_id"])}${onPage(entry)}`,
+    `${"  ".repeat(depth)}${stripControls(entry["title"])}  ${paint("dim", entry["section_id"])}${onPage(entry)}`,
     ...tocLines(entry["children"] ?? [], depth + 1),
   ]);
 
@@ -142,9 +147,9 @@ async function search(call: Call): Promise<Answer> {
   const found = await client.call("GET", `/v1/documents/search?${query}`);
   if (found.items.length === 0) return { json: found, text: "No document says anything about that." };
   const text = found.items.flatMap((hit) => [
-    `${paint("bold", `${plain(hit["title"])} › ${plain(hit["heading"])}`)}${onPage(hit)}`,
+    `${paint("bold", `${stripControls(hit["title"])} › ${stripControls(hit["heading"])}`)}${onPage(hit)}`,
     paint("dim", `${hit["document_id"]} ${hit["section_id"]}`),
-    `${plain(hit["snippet"]).replace(/^/gm, "  ")}`,
+    `${stripControls(hit["snippet"]).replace(/^/gm, "  ")}`,
     "",
   ]);
   return { json: found, text };

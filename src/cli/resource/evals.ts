@@ -54,13 +54,13 @@ export const evals: Resource<List, Item> = {
       async run({ client, item, args: [word = ""] }) {
         const earlier = await findOne(client, evals, word);
         const found = await client.call("GET", `/v1/evals/${item.id}/comparison/${earlier["id"]}`);
-        const passes = (of: (typeof found.tasks)[number]["before"]) => (of ? `${of.passed}/${of.ended}` : "");
+        const formatPasses = (of: (typeof found.tasks)[number]["before"]) => (of ? `${of.passed}/${of.ended}` : "");
         const columns = [
           { head: "TASK", of: ({ task }: (typeof found.tasks)[number]) => task },
           { head: "AGENT", of: whoOf },
           { head: "MODEL", of: ({ model }: (typeof found.tasks)[number]) => model, optional: true },
-          { head: "BEFORE", of: ({ before }: (typeof found.tasks)[number]) => passes(before), right: true },
-          { head: "NOW", of: ({ after }: (typeof found.tasks)[number]) => passes(after), right: true },
+          { head: "BEFORE", of: ({ before }: (typeof found.tasks)[number]) => formatPasses(before), right: true },
+          { head: "NOW", of: ({ after }: (typeof found.tasks)[number]) => formatPasses(after), right: true },
         ];
         const sum = `${found.better} better, ${found.worse} worse`;
         return { json: found, text: [...tableLines(columns, found.tasks), "", sum] };

@@ -1,6 +1,6 @@
 /** `skep executions`: what agents are doing now. */
 import type { RowOf } from "../../api/types.ts";
-import { oneLine, paint, plain } from "../terminal/style.ts";
+import { oneLine, paint, stripControls } from "../terminal/style.ts";
 import { timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
 import { type Resource, verbMakers } from "./resource.ts";
@@ -43,7 +43,7 @@ export const executions: Resource<List> = {
 
 function messageLines(message: RowOf<`/v1/sessions/${string}/transcript`>): string[] {
   const { role, text } = message;
-  const said = plain(String(text ?? "")).trim();
+  const said = stripControls(String(text ?? "")).trim();
   const done = message.calls.map(
     ({ tool, input, ok }) =>
       `  · ${tool} ${paint("dim", oneLine(JSON.stringify(input)))}${ok === false ? " (failed)" : ""}`,

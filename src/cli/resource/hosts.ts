@@ -15,7 +15,7 @@ const STYLES: Readonly<Record<Item["state"], Style>> = {
 };
 const EMPTY = "Agents work on one container engine, or none. Name several with DOCKER_HOSTS: see docs/sandboxes.md";
 
-const verb = (name: "drain" | "enable", about: string): OneVerb<Item, List> =>
+const createVerb = (name: "drain" | "enable", about: string): OneVerb<Item, List> =>
   actOnOne(name, about, async ({ client, path }) => {
     const host = await client.call("POST", `${path}/${name}`);
     return { json: host, text: sentenceOf(host) };
@@ -39,8 +39,8 @@ export const hosts: Resource<List> = {
   empty: EMPTY,
   absent: (word) => `There is no host ${word}.`,
   verbs: [
-    verb("drain", "stop giving a host new work; running work finishes there"),
-    verb("enable", "start giving a drained host work again"),
+    createVerb("drain", "stop giving a host new work; running work finishes there"),
+    createVerb("enable", "start giving a drained host work again"),
   ],
 };
 

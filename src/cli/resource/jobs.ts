@@ -1,7 +1,7 @@
 /** `skep jobs`: background work of the server. */
 import type { RowOf } from "../../api/types.ts";
 import type { Client } from "../server/client.ts";
-import { columns, fit, isLive, oneLine } from "../terminal/style.ts";
+import { countColumns, fit, isLive, oneLine } from "../terminal/style.ts";
 import { timeText } from "../terminal/table.ts";
 import { type Resource, verbMakers } from "./resource.ts";
 import { statusStyle } from "./words.ts";
@@ -69,5 +69,5 @@ const progressText = ({ subject, percent, detail }: Item): string =>
       .filter(Boolean)
       .map((part) => oneLine(String(part)))
       .join("  "),
-    columns() - 1,
+    countColumns() - 1,
   );

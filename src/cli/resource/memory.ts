@@ -7,7 +7,7 @@ import type { RowOf } from "../../api/types.ts";
 import { badUsage, isProblem, Problem } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
-import { paint, plain } from "../terminal/style.ts";
+import { paint, stripControls } from "../terminal/style.ts";
 import { type Column, fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { countOf, listItems, queryOf } from "./find.ts";
 import { type Answer, type ArgumentSpec, type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
@@ -73,8 +73,8 @@ export const memory: Resource<List, Item, Item> = {
         const found = await client.call("GET", `/v1/memory/search?${query}`);
         if (found.items.length === 0) return { json: found, text: "Nobody remembers anything about that." };
         const text = found.items.flatMap((hit) => [
-          `${paint("bold", plain(hit["title"]))}  ${paint("dim", nameOf(hit))}${hit["trusted"] ? "" : paint("yellow", "  unconfirmed")}`,
-          `  ${plain(hit["snippet"]).replaceAll("\n", "\n  ")}`,
+          `${paint("bold", stripControls(hit["title"]))}  ${paint("dim", nameOf(hit))}${hit["trusted"] ? "" : paint("yellow", "  unconfirmed")}`,
+          `  ${stripControls(hit["snippet"]).replaceAll("\n", "\n  ")}`,
           "",
         ]);
         return { json: found, text: text.slice(0, -1) };
@@ -191,14 +191,14 @@ async function contradictionsOf({ client, flags }: Call): Promise<Answer> {
   const found = await listItems(client, "/v1/memory/contradictions", MOST_SHOWN, query);
   if (found.items.length === 0)
     return { json: found, text: "None is known. skep memory consolidate AGENT looks for them." };
-  const side = (agent: string, { entry, updated_at, says, content }: Contradiction["a"]) => [
-    `  ${agent}/${entry}  ${paint("dim", timeText(updated_at))}${says.length > 0 ? `  says: ${plain(says.join(", "))}` : ""}`,
-    `    ${plain(content).slice(0, SHOWN_CHARACTERS).trimEnd().replaceAll("\n", "\n    ")}`,
+  const formatSide = (agent: string, { entry, updated_at, says, content }: Contradiction["a"]) => [
+    `  ${agent}/${entry}  ${paint("dim", timeText(updated_at))}${says.length > 0 ? `  says: ${stripControls(says.join(", "))}` : ""}`,
+    `    ${stripControls(content).slice(0, SHOWN_CHARACTERS).trimEnd().replaceAll("\n", "\n    ")}`,
   ];
   const text = found.items.flatMap(({ id, agent_id, a, b }) => [
     paint("bold", id),
-    ...side(agent_id, a),
-    ...side(agent_id, b),
+    ...formatSide(agent_id, a),
+    ...formatSide(agent_id, b),
     "",
   ]);
   return { json: found, text: text.slice(0, -1) };
@@ -237,7 +237,7 @@ async function show({ client, args: [name] }: Call): Promise<Answer> {
       ["changed", timeText(entry["updated_at"])],
     ]),
     "",
-    plain(entry["content"]).trimEnd(),
+    stripControls(entry["content"]).trimEnd(),
   ];
   return { json: entry, text };
 }

@@ -1,7 +1,7 @@
 /** `skep models`: the models that can be used, with the known and configured properties of each. */
 import type { AnswerOf, BodyOf, RowOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
-import { leaving } from "../interrupt.ts";
+import { leaveAtInterrupt } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";
 import { fieldLines } from "../terminal/table.ts";
 import { jobEnded } from "./jobs.ts";
@@ -108,7 +108,7 @@ const trialOf = (client: Client, model: string) =>
 async function tryModel({ client, args: [model = ""], flags }: Call): Promise<Answer> {
   const started = await client.call("POST", `${PATH}/try`, { model, needle: flags["needle"] === true });
   if (flags["detach"]) return { json: started, text: [started.id, `see it with: skep models trial ${model}`] };
-  const left = leaving(
+  const left = leaveAtInterrupt(
     `\nThe trial continues on the server. See it with: skep models trial ${model}; end it with: skep jobs cancel ${started.id}`,
   );
   const job = await jobEnded(client, started).finally(left.stopListening);

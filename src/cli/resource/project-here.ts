@@ -32,9 +32,9 @@ export async function projectHere(client: Client, { project }: Flags): Promise<R
 export function ofFolder<P extends { repository: string | null }>(folder: string, items: readonly P[]): P[] {
   const root = gitRoot(folder);
   if (root === undefined) return [];
-  const addresses = new Set([root, gitOrigin(root)].filter((one) => one !== undefined).map(bare));
-  return items.filter(({ repository }) => repository !== null && addresses.has(bare(repository)));
+  const addresses = new Set([root, gitOrigin(root)].filter((one) => one !== undefined).map(normalizeAddress));
+  return items.filter(({ repository }) => repository !== null && addresses.has(normalizeAddress(repository)));
 }
 
 /** Removes a trailing `/` or `.git`: addresses that differ only in these name the same repository. */
-const bare = (address: string): string => address.replace(/(?<!\/)\/+$/, "").replace(/\.git$/, "");
+const normalizeAddress = (address: string): string => address.replace(/(?<!\/)\/+$/, "").replace(/\.git$/, "");

@@ -1,6 +1,6 @@
 /** `skep runs`: the runs of pipelines and their results. `cancel`, `restart` and `approve` act on one run. */
 import type { AnswerOf, RowOf } from "../../api/types.ts";
-import { msBetween, timestamp } from "../../core/clock.ts";
+import { msBetween, toTimestamp } from "../../core/clock.ts";
 import { Problem } from "../../core/errors.ts";
 import { RUN_STATUSES } from "../../core/run-states.ts";
 import { exitCodeOf, followRun } from "../follow/follow.ts";
@@ -70,7 +70,7 @@ type Step = RowOf<`/v1/steps/${string}`>;
 
 function tookOf({ started_at, finished_at }: Pick<Item, "started_at" | "finished_at">): string {
   if (!started_at) return "";
-  return spanText(msBetween(started_at, finished_at ?? timestamp(Date.now())));
+  return spanText(msBetween(started_at, finished_at ?? toTimestamp(Date.now())));
 }
 
 async function show(run: AnswerOf<"GET", `/v1/runs/${string}`>, client: Client): Promise<Answer> {

@@ -1,13 +1,13 @@
 /** `skep swarm`: tasks with dependencies, done by agents in parallel. `run` starts a swarm from a file. */
 import type { BodyOf, RowOf } from "../../api/types.ts";
-import { msBetween, timestamp } from "../../core/clock.ts";
+import { msBetween, toTimestamp } from "../../core/clock.ts";
 import { unreadable } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { INTERRUPTED, stopAtInterrupt } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 import { warnOfStandby } from "../server/standby.ts";
-import { oneLine, paint, plain } from "../terminal/style.ts";
+import { oneLine, paint, stripControls } from "../terminal/style.ts";
 import { type Column, fullCostText, spanText, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
 import { type Answer, type Flags, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
@@ -25,7 +25,7 @@ const SWARMS = 50;
 /** How long it took: a swarm since its creation, a task since its start. */
 const tookOf = ({ finished_at, ...one }: Item | Task): string => {
   const begun = "started_at" in one ? one.started_at : one.created_at;
-  return begun ? spanText(msBetween(begun, finished_at ?? timestamp(Date.now()))) : "";
+  return begun ? spanText(msBetween(begun, finished_at ?? toTimestamp(Date.now()))) : "";
 };
 const doneOf = ({ counts, task_count }: Item): string => `${counts.succeeded ?? 0}/${task_count}`;
 const exitCodeOf = ({ status }: Item): number => (status === "succeeded" ? 0 : status === "cancelled" ? 3 : 1);
@@ -130,7 +130,7 @@ async function show(client: Client, item: Item, flags: Flags): Promise<Answer> {
 
 function outputLines({ key, output, outputs }: Task): string[] {
   const values = Object.keys(outputs).length > 0 ? [JSON.stringify(outputs, null, 2)] : [];
-  const said = [...(output ? [plain(output)] : []), ...values];
+  const said = [...(output ? [stripControls(output)] : []), ...values];
   return said.length === 0 ? [] : ["", paint("bold", key), ...said];
 }
 

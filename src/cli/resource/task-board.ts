@@ -1,7 +1,7 @@
 /** A project's board in a terminal: columns side by side, or one below another if the terminal is too narrow. */
 import type { RowOf, Schemas } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
-import { fit, isLive, oneLine, padEnd, paint, type Style, columns as terminalColumns } from "../terminal/style.ts";
+import { fit, isLive, oneLine, padEnd, paint, type Style, countColumns as terminalColumns } from "../terminal/style.ts";
 import { listItems } from "./find.ts";
 import type { Answer, Call } from "./resource.ts";
 import { projectPath, type Tasks } from "./task-workflow.ts";

@@ -141,7 +141,7 @@ const VERBS: readonly Verb<Item, List>[] = [
     options: [{ flags: "--type <type>", about: "treat the task as this kind of work" }],
     run: planOf,
   }),
-  actOnOne("history", "show the history of a task, newest first", history),
+  actOnOne("history", "show the history of a task, newest first", showHistory),
   actOnList("import", "create many tasks from a JSON or YAML file; - for standard input", {
     args: [{ name: "<file>", about: "file with a list of tasks; other tasks refer to a task by its `key`" }],
     options: [{ flags: "--no-wait", about: "return at once; do not wait until the job has ended" }],
@@ -232,7 +232,7 @@ async function transition({ client, path, args: [status = ""], flags }: One): Pr
   return { json: moved, text: linesOf(moved) };
 }
 
-async function history({ client, path }: One): Promise<Answer> {
+async function showHistory({ client, path }: One): Promise<Answer> {
   const list = await listItems(client, `${path}/history`, SHOWN);
   const table = tableLines(
     [

@@ -92,7 +92,7 @@ export const voice: Resource<List> = {
     }),
     actOnList("calls", "list the calls to speech services with their cost, newest first", {
       options: [{ flags: "--agent <agent>", about: "only calls of this agent" }],
-      run: calls,
+      run: listCalls,
     }),
   ],
 };
@@ -104,9 +104,9 @@ const settingsPath = ({ agent }: Flags): string =>
 function settingsLines(settings: Settings): string[] {
   const { agent_id: _, effective, ...fields } = { agent_id: undefined, effective: undefined, ...settings };
   const inForce = new Map<string, unknown>(Object.entries(effective ?? {}));
-  const text = (name: string, value: unknown) =>
+  const formatValue = (name: string, value: unknown) =>
     value === null ? (effective ? `(instance: ${inForce.get(name) ?? "none"})` : "(none)") : value;
-  return fieldLines(Object.entries(fields).map(([name, value]) => [name, text(name, value)] as const));
+  return fieldLines(Object.entries(fields).map(([name, value]) => [name, formatValue(name, value)] as const));
 }
 
 /** How many voices are read: the whole list. */
@@ -126,7 +126,7 @@ async function speak({ client, args: [given = ""], flags }: Call): Promise<Answe
   return { json, text: `${output}: ${bytes.byteLength} bytes` };
 }
 
-async function calls({ client, flags }: Call): Promise<Answer> {
+async function listCalls({ client, flags }: Call): Promise<Answer> {
   const query = queryOf({ agent_id: flags["agent"] });
   const found = await listItems(client, "/v1/tts-calls", countOf(flags["limit"]), query);
   return { json: found, text: found.items.length === 0 ? "Nothing was spoken yet." : tableLines(CALLS, found.items) };

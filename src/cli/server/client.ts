@@ -36,7 +36,7 @@ export function createClient(url: string, token?: string, data?: string) {
       answer = await fetch(`${url}${path}`, { ...init, redirect: "manual" });
     } catch (error) {
       if (init.signal?.aborted) throw error;
-      throw unreachable(url, error);
+      throw createUnreachableProblem(url, error);
     }
     const target = answer.headers.get("Location");
     if (answer.status >= 300 && answer.status < 400 && target) throw createRedirectProblem(url, path, target);
@@ -44,17 +44,17 @@ export function createClient(url: string, token?: string, data?: string) {
     return answer;
   };
   async function bodyOf<T>(answer: Response): Promise<T> {
-    const text = await whole(answer.text());
+    const text = await readToEnd(answer.text());
     try {
       return ownJson<T>(text || "{}");
     } catch {
-      throw stranger(url);
+      throw createStrangerProblem(url);
     }
   }
   /** Reads an answer to its end and reports a connection that breaks meanwhile. */
-  const whole = <T>(reading: Promise<T>): Promise<T> =>
+  const readToEnd = <T>(reading: Promise<T>): Promise<T> =>
     reading.catch((error: unknown) => {
-      throw unreachable(url, error);
+      throw createUnreachableProblem(url, error);
     });
   const fetchBody = async <T>(path: string, init: RequestInit): Promise<T> => bodyOf<T>(await reach(path, init));
   function send<T>(method: Method, path: string, body: unknown, ifMatch: unknown): Promise<T> {
@@ -94,12 +94,12 @@ export function createClient(url: string, token?: string, data?: string) {
     },
     /** Reads an answer as text. */
     text: (path: string): Promise<string> =>
-      reach(path, { headers: { ...headers, Accept: "text/plain" } }).then((answer) => whole(answer.text())),
+      reach(path, { headers: { ...headers, Accept: "text/plain" } }).then((answer) => readToEnd(answer.text())),
     /** Sends JSON and receives a file's bytes. */
     async file(path: string, body: unknown) {
       const all = { ...headers, "Content-Type": "application/json" };
       const answer = await reach(path, { method: "POST", headers: all, body: writeBody(body) });
-      return { bytes: await whole(answer.bytes()), headers: answer.headers };
+      return { bytes: await readToEnd(answer.bytes()), headers: answer.headers };
     },
     /** Yields the events of a stream, over broken connections, until the server ends the stream or `signal` aborts. */
     async *events(path: string, signal: AbortSignal): AsyncGenerator<SkepEvent> {
@@ -129,7 +129,7 @@ export function createClient(url: string, token?: string, data?: string) {
 }
 
 export const noServer = (detail: string) => new Problem(503, "no_server", detail);
-const stranger = (url: string) => noServer(`What answers at ${url} is not Skep. Look at the address.`);
+const createStrangerProblem = (url: string) => noServer(`What answers at ${url} is not Skep. Look at the address.`);
 
 /** Reports a redirect without following it: the token and secrets are meant only for the address that was named. */
 function createRedirectProblem(url: string, path: string, target: string): Problem {
@@ -139,7 +139,7 @@ function createRedirectProblem(url: string, path: string, target: string): Probl
 }
 
 /** Describes a failed connection: what failed and what to do. */
-function unreachable(url: string, error: unknown): Problem {
+function createUnreachableProblem(url: string, error: unknown): Problem {
   const [code, message] = [codeOf(error) ?? "", messageOf(error)];
   if (code === "EPROTO" || /WRONG_VERSION|TLS handshake/.test(`${code} ${message}`))
     return noServer(`${url} does not speak TLS. Is it http:// rather than https://?`);
@@ -161,7 +161,7 @@ async function problemOf(url: string, answer: Response, question: Question): Pro
     .then(readJson)
     .catch(() => undefined);
   const [code, detail, errors] = [textIn(body, "code"), textIn(body, "detail"), fieldErrorsIn(body)];
-  if (code === undefined && answer.status < 500 && answer.status !== 401) return stranger(url);
+  if (code === undefined && answer.status < 500 && answer.status !== 401) return createStrangerProblem(url);
   // Somebody who is logging in needs no advice to log in.
   const isLogin = answer.url.includes("/v1/auth/login");
   const hint =

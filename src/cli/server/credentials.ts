@@ -24,7 +24,7 @@ interface Kept {
 export const credentialsPath = (): string =>
   join(process.env["XDG_CONFIG_HOME"] || join(homedir(), ".config"), "skep", "credentials.json");
 
-function all(): Kept {
+function readAll(): Kept {
   try {
     const kept = ownJson<Partial<Kept>>(readFileSync(credentialsPath(), "utf8"));
     return { ...kept, servers: kept.servers ?? {} };
@@ -33,7 +33,7 @@ function all(): Kept {
   }
 }
 
-export const credentialFor = (url: string): Credential | undefined => all().servers[url];
+export const credentialFor = (url: string): Credential | undefined => readAll().servers[url];
 
 /**
  * The value of SKEP_TOKEN, else the key that is stored for this server. @throws Problem 422 `bad_usage` for a token that
@@ -47,15 +47,15 @@ export function tokenFor(url: string): string | undefined {
 }
 
 /** The server of the last `skep login`. */
-export const currentServer = (): string | undefined => all().current;
+export const currentServer = (): string | undefined => readAll().current;
 
 /** Stores a credential and makes its server the current one. */
 export function keepCredential(url: string, credential: Credential): void {
-  write({ current: url, servers: { ...all().servers, [url]: credential } });
+  write({ current: url, servers: { ...readAll().servers, [url]: credential } });
 }
 
 export function forgetCredential(url: string): void {
-  const { current, servers } = all();
+  const { current, servers } = readAll();
   const { [url]: _, ...others } = servers;
   write({ ...(current === undefined || current === url ? {} : { current }), servers: others });
 }

@@ -4,7 +4,7 @@ import { isLoopback, readConfig } from "../../core/config.ts";
 import { badUsage } from "../../core/errors.ts";
 import { type Client, createClient, noServer } from "./client.ts";
 import { currentServer, tokenFor } from "./credentials.ts";
-import { answers, listedServers, runningServer, type ServerFile, serverOfNamed } from "./server-file.ts";
+import { isAnswering, listedServers, runningServer, type ServerFile, serverOfNamed } from "./server-file.ts";
 
 export interface ServerFlags {
   url?: string | undefined;
@@ -28,7 +28,7 @@ export async function connect(flags: ServerFlags): Promise<Client> {
 /** The address of a server; also its data folder if it runs on this machine. */
 export type Place = Pick<ServerFile, "url"> & Partial<ServerFile>;
 
-const bare = (url: string): string => url.replace(/(?<!\/)\/+$/, "");
+const trimSlashes = (url: string): string => url.replace(/(?<!\/)\/+$/, "");
 
 /**
  * Chooses, in this order: --url, SKEP_URL, --data, DATA, ./data, the last `skep login`, this user's running server. If
@@ -48,7 +48,7 @@ export async function locate(flags: ServerFlags): Promise<Place> {
 
 async function find({ url, data }: ServerFlags): Promise<Place> {
   const named = url ?? process.env["SKEP_URL"];
-  if (named) return { url: bare(requireAddress(named)) };
+  if (named) return { url: trimSlashes(requireAddress(named)) };
   const config = readConfig(process.env, { data });
   const isGiven = config.sources.data !== "default";
   const here = await (isGiven ? serverOfNamed(config.data) : runningServer(config.data));
@@ -57,7 +57,7 @@ async function find({ url, data }: ServerFlags): Promise<Place> {
     throw noServer(`No server runs on the data folder ${config.data}. Start it with: skep serve --data ${config.data}`);
   const chosen = currentServer();
   const isElsewhere = chosen !== undefined && !isLoopback(new URL(chosen).hostname);
-  if (chosen !== undefined && (isElsewhere || (await answers(chosen)))) return { url: chosen };
+  if (chosen !== undefined && (isElsewhere || (await isAnswering(chosen)))) return { url: chosen };
   const one = await onlyServer();
   if (one) return one;
   throw noServer("No server of yours is running. Start one with: skep serve. For one elsewhere: skep login --url URL");

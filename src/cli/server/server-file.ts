@@ -92,7 +92,7 @@ export async function runningServer(data: string): Promise<ServerFile | undefine
 async function serverOn(folder: string): Promise<ServerFile | undefined> {
   const file = readServerFile(fileIn(folder));
   if (!file || !(await holdsFolder(file.pid, folder)) || !(await leadsHere(file.url))) return undefined;
-  return (await answers(file.url)) ? { ...file, data: folder } : undefined;
+  return (await isAnswering(file.url)) ? { ...file, data: folder } : undefined;
 }
 
 /**
@@ -133,7 +133,7 @@ function readServerFile(path: string): ServerFile | undefined {
 }
 
 /** Whether a server answers at this address. It sends no credentials. */
-export async function answers(url: string): Promise<boolean> {
+export async function isAnswering(url: string): Promise<boolean> {
   return fetch(`${url}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS), redirect: "manual" }).then(
     ({ ok }) => ok,
     () => false,

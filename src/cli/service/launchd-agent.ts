@@ -7,22 +7,22 @@ const escapeXml = (text: string): string =>
 
 export function launchdAgent(options: { executable: string; data: string; log: string }): string {
   const { executable, data, log } = options;
-  const text = (value: string) => `<string>${escapeXml(value)}</string>`;
+  const toStringElement = (value: string) => `<string>${escapeXml(value)}</string>`;
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0">
 <dict>
-  <key>Label</key>${text(LAUNCHD_LABEL)}
+  <key>Label</key>${toStringElement(LAUNCHD_LABEL)}
   <key>ProgramArguments</key>
-  <array>${text(executable)}${text("serve")}</array>
+  <array>${toStringElement(executable)}${toStringElement("serve")}</array>
   <key>EnvironmentVariables</key>
-  <dict><key>DATA</key>${text(data)}</dict>
+  <dict><key>DATA</key>${toStringElement(data)}</dict>
   <key>RunAtLoad</key><true/>
   <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
   <key>ProcessType</key><string>Background</string>
   <key>Umask</key><integer>63</integer>
-  <key>StandardOutPath</key>${text(log)}
-  <key>StandardErrorPath</key>${text(log)}
+  <key>StandardOutPath</key>${toStringElement(log)}
+  <key>StandardErrorPath</key>${toStringElement(log)}
 </dict>
 </plist>
 `;

@@ -6,15 +6,15 @@ import { mustRun, refuse, runProgram } from "./commands.ts";
 import { LAUNCHD_LABEL, launchdAgent } from "./launchd-agent.ts";
 import type { ServiceManager, ServiceOptions } from "./service.ts";
 
-const library = (): string => join(homedir(), "Library");
-const dataOf = ({ data }: ServiceOptions): string => data ?? join(library(), "Application Support/Skep");
-const domain = (): string => `gui/${process.getuid?.()}`;
+const getLibrary = (): string => join(homedir(), "Library");
+const dataOf = ({ data }: ServiceOptions): string => data ?? join(getLibrary(), "Application Support/Skep");
+const getDomain = (): string => `gui/${process.getuid?.()}`;
 
 function describe(options: ServiceOptions): { path: string; text: string } {
-  const log = join(library(), "Logs/skep.log");
+  const log = join(getLibrary(), "Logs/skep.log");
   const { executable, root } = options;
   return {
-    path: `${root}${library()}/LaunchAgents/${LAUNCHD_LABEL}.plist`,
+    path: `${root}${getLibrary()}/LaunchAgents/${LAUNCHD_LABEL}.plist`,
     text: launchdAgent({ executable, data: dataOf(options), log }),
   };
 }
@@ -27,15 +27,15 @@ async function install(options: ServiceOptions): Promise<void> {
   mkdirSync(dataOf(options), { recursive: true, mode: 0o700 });
   writeFileSync(path, text, { mode: 0o644 });
   if (options.root !== "") return options.report({ path, started: false }, `Wrote ${path}.`);
-  mustRun("launchctl", "bootstrap", domain(), path);
+  mustRun("launchctl", "bootstrap", getDomain(), path);
   options.report(
     { path, started: true, data: dataOf(options) },
     `Skep runs as a service. Its data is in ${dataOf(options)}. See: skep service status`,
   );
 }
 
-async function status(options: ServiceOptions): Promise<boolean> {
-  const { code } = runProgram("launchctl", "print", `${domain()}/${LAUNCHD_LABEL}`);
+async function reportStatus(options: ServiceOptions): Promise<boolean> {
+  const { code } = runProgram("launchctl", "print", `${getDomain()}/${LAUNCHD_LABEL}`);
   if (code !== 0) {
     options.report({ installed: false }, "There is no service. Install it: skep service install");
     return false;
@@ -51,9 +51,9 @@ async function status(options: ServiceOptions): Promise<boolean> {
 async function remove(options: ServiceOptions): Promise<void> {
   const { path } = describe(options);
   if (!existsSync(path)) throw refuse(`There is no service: ${path} is not there.`);
-  if (options.root === "") mustRun("launchctl", "bootout", `${domain()}/${LAUNCHD_LABEL}`);
+  if (options.root === "") mustRun("launchctl", "bootout", `${getDomain()}/${LAUNCHD_LABEL}`);
   rmSync(path);
   options.report({ path, data: dataOf(options) }, `The service is removed. Your data stays in ${dataOf(options)}.`);
 }
 
-export const launchd: ServiceManager = { describe, install, status, remove };
+export const launchd: ServiceManager = { describe, install, reportStatus, remove };

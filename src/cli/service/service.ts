@@ -25,7 +25,7 @@ export interface ServiceManager {
   /** Writes the definition, starts the service and waits until the server answers. @throws Problem with the remedy. */
   install(options: ServiceOptions): Promise<void>;
   /** @returns whether the service runs and the server answers. */
-  status(options: ServiceOptions): Promise<boolean>;
+  reportStatus(options: ServiceOptions): Promise<boolean>;
   /** Stops the service and removes its definition; the data stays. */
   remove(options: ServiceOptions): Promise<void>;
 }
@@ -43,7 +43,7 @@ export function serviceCommands(program: Command, exit: (code: number) => void):
   const service = program
     .command("service")
     .description("install, check or remove the server as a service of this machine");
-  const command = (name: string, about: string) =>
+  const addCommand = (name: string, about: string) =>
     service
       .command(name)
       .description(about)
@@ -51,7 +51,7 @@ export function serviceCommands(program: Command, exit: (code: number) => void):
       .addOption(new Option("--executable <path>", "executable to run (default: this one)").hideHelp())
       .option("--json", "print JSON instead of text");
 
-  command("install", "install the service and start it: as root for the machine, else for your user")
+  addCommand("install", "install the service and start it: as root for the machine, else for your user")
     .option("--no-docker", "do not add the service's user to the group docker")
     .option("--root <dir>", "write the files below this folder and start nothing; for building system images")
     .option("--print", "only print the definition of the service")
@@ -61,10 +61,10 @@ export function serviceCommands(program: Command, exit: (code: number) => void):
       if (flags.print) process.stdout.write(manager.describe(options).text);
       else await manager.install(options);
     });
-  command("status", "check whether the service runs and its server answers; exit 1 when not").action(
-    async (flags: Flags) => exit((await pickManager().status(optionsOf(flags))) ? 0 : 1),
+  addCommand("status", "check whether the service runs and its server answers; exit 1 when not").action(
+    async (flags: Flags) => exit((await pickManager().reportStatus(optionsOf(flags))) ? 0 : 1),
   );
-  command("remove", "stop and remove the service; the data stays")
+  addCommand("remove", "stop and remove the service; the data stays")
     .option("--root <dir>", "remove the files that install wrote below this folder")
     .action(async (flags: Flags) => await pickManager().remove(optionsOf(flags)));
 }

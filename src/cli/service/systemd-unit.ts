@@ -49,16 +49,16 @@ const HARDENING = [
 ];
 
 /** Formats a value as one word of a unit file: quoted, with literal `%` and `$`. */
-const word = (value: string): string =>
+const quoteWord = (value: string): string =>
   `"${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%").replaceAll("$", "$$$$")}"`;
 
 /** Formats a path for an assignment that takes no quotes. */
-const path = (value: string): string => value.replaceAll("%", "%%");
+const escapePath = (value: string): string => value.replaceAll("%", "%%");
 
 export function systemdUnit({ executable, data, scope, groups = [], environmentFile }: UnitOptions): string {
   const system = scope === "system";
   const folder =
-    data === STATE_FOLDER ? ["StateDirectory=skep", "StateDirectoryMode=0700"] : [`ReadWritePaths=${path(data)}`];
+    data === STATE_FOLDER ? ["StateDirectory=skep", "StateDirectoryMode=0700"] : [`ReadWritePaths=${escapePath(data)}`];
   const lines = [
     "[Unit]",
     "Description=Skep: a team of AI agents",
@@ -68,9 +68,9 @@ export function systemdUnit({ executable, data, scope, groups = [], environmentF
     "[Service]",
     ...(system ? ["User=skep", "Group=skep"] : []),
     ...(system && groups.length > 0 ? [`SupplementaryGroups=${groups.join(" ")}`] : []),
-    `Environment=${word(`DATA=${data}`)}`,
-    `EnvironmentFile=-${path(environmentFile)}`,
-    `ExecStart=${word(executable)} serve`,
+    `Environment=${quoteWord(`DATA=${data}`)}`,
+    `EnvironmentFile=-${escapePath(environmentFile)}`,
+    `ExecStart=${quoteWord(executable)} serve`,
     "Restart=on-failure",
     "RestartSec=2",
     // A stopping server finishes its requests and ends its child processes itself.

@@ -60,7 +60,7 @@ function describe(options: ServiceOptions): { path: string; text: string } {
 }
 
 /** The systemctl command for a service of this scope. */
-function systemctl({ scope }: Place, root: string): string[] {
+function buildSystemctl({ scope }: Place, root: string): string[] {
   if (root !== "") return ["systemctl", `--root=${root}`];
   return scope === "user" ? ["systemctl", "--user"] : ["systemctl"];
 }
@@ -92,7 +92,7 @@ async function install(options: ServiceOptions): Promise<void> {
   if (place.scope === "system") makeUser(options);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text, { mode: 0o644 });
-  const control = systemctl(place, root);
+  const control = buildSystemctl(place, root);
   if (root !== "") {
     mustRun(...control, "enable", SERVICE);
     report({ path, started: false }, `Wrote ${path}. The service starts with the machine.`);
@@ -127,7 +127,7 @@ function askHealth({ executable }: ServiceOptions, { scope, data }: Place) {
 }
 
 async function waitUntilItAnswers(options: ServiceOptions, place: Place): Promise<string> {
-  const control = systemctl(place, "");
+  const control = buildSystemctl(place, "");
   for (let second = 0; second < ANSWER_SECONDS; second++) {
     const { code, stdout } = askHealth(options, place);
     if (code === 0) return stdout.split(" ")[0] ?? "";
@@ -138,10 +138,10 @@ async function waitUntilItAnswers(options: ServiceOptions, place: Place): Promis
   throw new Problem(422, "service_failed", `The service was installed, but its server does not answer. See: ${logs}`);
 }
 
-async function status(options: ServiceOptions): Promise<boolean> {
+async function reportStatus(options: ServiceOptions): Promise<boolean> {
   const place = placeOf(options);
   const shown = runProgram(
-    ...systemctl(place, ""),
+    ...buildSystemctl(place, ""),
     "show",
     SERVICE,
     "--property=LoadState,ActiveState,UnitFileState,NRestarts",
@@ -170,7 +170,7 @@ async function remove(options: ServiceOptions): Promise<void> {
         ? "The service belongs to the Debian package. Remove it with: apt remove skep"
         : `There is no service: ${place.unit} is not there.`,
     );
-  const control = systemctl(place, root);
+  const control = buildSystemctl(place, root);
   mustRun(...control, "disable", ...(root === "" ? ["--now"] : []), SERVICE);
   rmSync(place.unit);
   if (place.scope === "system") rmSync(root + SYSUSERS_FILE, { force: true });
@@ -181,4 +181,4 @@ async function remove(options: ServiceOptions): Promise<void> {
   );
 }
 
-export const systemd: ServiceManager = { describe, install, status, remove };
+export const systemd: ServiceManager = { describe, install, reportStatus, remove };

@@ -28,7 +28,7 @@ async function nextLine(what: string): Promise<string> {
 export async function ask(what: string, preferred?: string): Promise<string> {
   if (!process.stdin.isTTY) return nextLine(what);
   const shown = preferred === undefined ? "" : ` [${preferred}]`;
-  return (await prompt(`${capital(what)}${shown}: `, false)).trim() || (preferred ?? "");
+  return (await prompt(`${capitalize(what)}${shown}: `, false)).trim() || (preferred ?? "");
 }
 
 /** Asks until `wrongWith` finds nothing to say about the answer. */
@@ -46,7 +46,7 @@ export async function askUntil(
 
 /** Like `ask`, but does not show what is typed. */
 export async function askHidden(what: string): Promise<string> {
-  return process.stdin.isTTY ? prompt(`${capital(what)}: `, true) : nextLine(what);
+  return process.stdin.isTTY ? prompt(`${capitalize(what)}: `, true) : nextLine(what);
 }
 
 /**
@@ -84,7 +84,7 @@ export async function choose<T>(
   }
 }
 
-const capital = (text: string): string => `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;
+const capitalize = (text: string): string => `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;
 
 async function prompt(question: string, hidden: boolean): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });

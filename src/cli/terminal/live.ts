@@ -24,13 +24,13 @@ export function createLiveLines(draw: (size: { width: number; height: number }) 
    * Moves to the first drawn line. A terminal that has become narrower has wrapped the lines, so their rows are
    * counted.
    */
-  const back = (): string => {
+  const rewind = (): string => {
     const width = out.columns || 80;
     const rows = shown.reduce((sum, line) => sum + Math.max(1, Math.ceil(Bun.stringWidth(line) / width)), 0);
     return rows === 0 ? "" : `\x1b[${rows}A\r`;
   };
   const paintLines = (text = ""): void => {
-    const before = back();
+    const before = rewind();
     // Keep one row free for the cursor, which is below the last line.
     shown = hidden ? [] : draw({ width: out.columns || 80, height: Math.max(3, (out.rows || 24) - 1) });
     out.write(`${before}${CLEAR_BELOW}${text}${shown.map((line) => `${line}\n`).join("")}`);

@@ -23,29 +23,30 @@ export function paint(style: Style | undefined, text: string): string {
 }
 
 /** Columns of the terminal; infinite if the output is no terminal. */
-export const columns = (): number => (process.stdout.isTTY ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY);
+export const countColumns = (): number =>
+  process.stdout.isTTY ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY;
 
 /**
  * Removes what a terminal would act on from outside text: C0 and C1 control characters, escape sequences, and marks
  * that change the direction of writing. Line ends and tabs stay.
  */
-export const plain = (text: string): string =>
+export const stripControls = (text: string): string =>
   text
     .replace(/\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)?/g, "")
     .replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "");
 
 const OWN_CODES = new RegExp(`(\\x1b\\[(?:${[...new Set(Object.values(CODES).flat())].join("|")})m)`);
 
-/** Like `plain`, but keeps the colors of `paint`. A last check for lines that contain both. */
+/** Like `stripControls`, but keeps the colors of `paint`. A last check for lines that contain both. */
 export const ownColoursOnly = (text: string): string =>
   text
     .split(OWN_CODES)
-    .map((part, at) => (at % 2 === 1 ? part : plain(part)))
+    .map((part, at) => (at % 2 === 1 ? part : stripControls(part)))
     .join("");
 
-/** Like `plain`, with all text on one line. */
+/** Like `stripControls`, with all text on one line. */
 export const oneLine = (text: string): string =>
-  plain(text)
+  stripControls(text)
     .replace(/(?<!\s)\s*\n\s*/g, " ")
     .replaceAll("\t", " ")
     .trim();

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { oneLine, ownColoursOnly, paint, plain } from "./style.ts";
+import { oneLine, ownColoursOnly, paint, stripControls } from "./style.ts";
 import {
   type Column,
   costText,
@@ -70,7 +70,7 @@ describe("tables", () => {
 describe("text of others", () => {
   test("moves no cursor, sets no title, and turns no line around", () => {
     const hostile = "a\x1b[2Jb\x1b]0;title\x07c\x9b31md\u202ee\rf\x1b(0g";
-    expect(plain(hostile)).toBe("abc31mdef(0g");
+    expect(stripControls(hostile)).toBe("abc31mdef(0g");
     expect(oneLine("a\r\nb\x1b[1A")).toBe("a b");
     expect(ownColoursOnly("\x1b[31mred\x1b[39m\x1b[2J")).toBe("\x1b[31mred\x1b[39m");
   });

@@ -1,5 +1,5 @@
 /** Tables for people: a header and columns as wide as their content, within the terminal's width. */
-import { fit, oneLine, padEnd, padStart, paint, type Style, columns as terminalColumns } from "./style.ts";
+import { fit, oneLine, padEnd, padStart, paint, type Style, countColumns as terminalColumns } from "./style.ts";
 
 export interface Column<T> {
   head: string;
@@ -30,7 +30,7 @@ export function tableLines<T>(
   const widths = widthsOf(columns, cells, width);
   // In a pipe no text is cut, so that a search finds all of it.
   const cut = (text: string, at: number) => (width === Number.POSITIVE_INFINITY ? text : fit(text, widths[at]!));
-  const line = (texts: readonly string[], styles: readonly (Style | undefined)[]) =>
+  const formatLine = (texts: readonly string[], styles: readonly (Style | undefined)[]) =>
     texts
       .map((text, at) => {
         const pad = columns[at]!.right ? padStart : padEnd;
@@ -39,14 +39,14 @@ export function tableLines<T>(
       })
       .join(GAP)
       .trimEnd();
-  const head = line(
+  const head = formatLine(
     columns.map(({ head }) => head),
     columns.map(() => "dim"),
   );
   return [
     head,
     ...cells.map((row, at) =>
-      line(
+      formatLine(
         row,
         columns.map(({ style }) => style?.(items[at]!)),
       ),
@@ -101,8 +101,8 @@ export function timeText(time: string | null | undefined): string {
   if (!time) return "";
   const at = new Date(time);
   if (Number.isNaN(at.getTime())) return time;
-  const two = (value: number) => String(value).padStart(2, "0");
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
+  const padTwo = (value: number) => String(value).padStart(2, "0");
+  return `${at.getFullYear()}-${padTwo(at.getMonth() + 1)}-${padTwo(at.getDate())} ${padTwo(at.getHours())}:${padTwo(at.getMinutes())}`;
 }
 
 const TIMES = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\b/g;
@@ -114,9 +114,9 @@ export const localizeTimes = (text: string): string => text.replace(TIMES, timeT
 export function spanText(ms: number): string {
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   const seconds = Math.floor(ms / 1_000);
-  const two = (value: number) => String(value).padStart(2, "0");
+  const padTwo = (value: number) => String(value).padStart(2, "0");
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60)];
-  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
+  return hours > 0 ? `${hours}:${padTwo(minutes)}:${padTwo(seconds % 60)}` : `${minutes}:${padTwo(seconds % 60)}`;
 }
 
 /** Formats a size in megabytes: `0.3 MB`. */

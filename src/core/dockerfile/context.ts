@@ -114,7 +114,7 @@ const isMeantItself = (path: string | undefined, source: string): boolean =>
 
 /** The files that one source stands for. */
 function filesOf(files: readonly ContextFile[], source: string, line: number): Copied[] {
-  const found = /[*?[\\]/.test(source) ? matching(files, source) : findByPath(files, source);
+  const found = /[*?[\\]/.test(source) ? findByPattern(files, source) : findByPath(files, source);
   const link = found.find(
     ({ kind, path, below }) => kind === "link" && below === path.slice(path.lastIndexOf("/") + 1),
   );
@@ -136,7 +136,7 @@ function findByPath(files: readonly ContextFile[], source: string): Copied[] {
   });
 }
 
-function matching(files: readonly ContextFile[], source: string): Copied[] {
+function findByPattern(files: readonly ContextFile[], source: string): Copied[] {
   const matches = matcherOf(source);
   const depth = source.split("/").length;
   /** Whether a folder or file at this depth matches the source. */

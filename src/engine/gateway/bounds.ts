@@ -25,19 +25,19 @@ export interface Bounds {
 export function boundBody(body: Readonly<Record<string, unknown>>, bounds: Bounds): Record<string, unknown> {
   for (const [name, isNothing] of Object.entries(bounds.refused)) {
     const value = body[name];
-    if (value !== undefined && value !== null && !isNothing(value)) throw refusal(`\`${name}\``);
+    if (value !== undefined && value !== null && !isNothing(value)) throw createProblem(`\`${name}\``);
   }
   for (const name of bounds.said) assertHere(body[name], name);
   const { tools } = body;
-  if (tools !== undefined && tools !== null && !Array.isArray(tools)) throw refusal("`tools` that are no list");
+  if (tools !== undefined && tools !== null && !Array.isArray(tools)) throw createProblem("`tools` that are no list");
   for (const tool of Array.isArray(tools) ? tools : [])
     if (!isObject(tool) || !bounds.isClients(tool))
-      throw refusal(`the tool ${toolName(tool)}, which the provider runs`);
+      throw createProblem(`the tool ${toolName(tool)}, which the provider runs`);
   return Object.fromEntries(bounds.members.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])));
 }
 
 const NAME_CHARACTERS = 60;
-const refusal = (what: string) =>
+const createProblem = (what: string) =>
   badRequest(
     `The gateway does not pass on ${what}: it would go around the agent's budget or model.`,
     "gateway_refused",
@@ -55,7 +55,7 @@ export const isOneOf =
   (...harmless: readonly string[]) =>
   (value: unknown): boolean =>
     typeof value === "string" && harmless.includes(value.toLowerCase());
-export const never = (): boolean => false;
+export const isNever = (): boolean => false;
 
 /** Names of members that refer to files the provider stores, or to addresses it would fetch. */
 const KEPT = new Set(["file_id", "file_url", "fileUri", "file_uri", "cachedContent", "container_id"]);
@@ -78,12 +78,13 @@ function assertHere(value: unknown, at: string): void {
   }
   if (!isObject(value)) return;
   const { type } = value;
-  if (typeof type === "string" && ITEMS.has(type)) throw refusal(`\`${type}\``);
+  if (typeof type === "string" && ITEMS.has(type)) throw createProblem(`\`${type}\``);
   for (const [name, member] of Object.entries(value)) {
-    if (KEPT.has(name) && typeof member === "string" && member !== "") throw refusal(`\`${name}\` in \`${at}\``);
-    if (ADDRESSED.has(name) && !isData(member)) throw refusal(`an address in \`${name}\``);
-    if (name === "file_data" && ADDRESS.test(String(member).slice(0, 20))) throw refusal("an address in `file_data`");
-    if (name === "source" && SOURCES.has(textIn(member, "type") ?? "")) throw refusal("a `source` by address");
+    if (KEPT.has(name) && typeof member === "string" && member !== "") throw createProblem(`\`${name}\` in \`${at}\``);
+    if (ADDRESSED.has(name) && !isData(member)) throw createProblem(`an address in \`${name}\``);
+    if (name === "file_data" && ADDRESS.test(String(member).slice(0, 20)))
+      throw createProblem("an address in `file_data`");
+    if (name === "source" && SOURCES.has(textIn(member, "type") ?? "")) throw createProblem("a `source` by address");
     if (!(DATA.has(name) && isCall(value))) assertHere(member, at);
   }
 }

@@ -4,13 +4,13 @@ import { newId } from "../../core/ids.ts";
 import { textIn } from "../../core/is-object.ts";
 import type { ModelReply } from "../model.ts";
 import { type AssistantPart, textOf } from "../parts.ts";
-import { type Bounds, isAtMostOne, isNothing, isOneOf, never } from "./bounds.ts";
+import { type Bounds, isAtMostOne, isNever, isNothing, isOneOf } from "./bounds.ts";
 import {
   argumentsIn,
   assistantText,
   createConversation,
-  event,
-  positive,
+  formatEvent,
+  readPositive,
   recordsIn,
   secondsNow,
   toolOf,
@@ -110,15 +110,15 @@ const BOUNDS: Bounds = {
     n: isAtMostOne,
     best_of: isAtMostOne,
     num_return_sequences: isAtMostOne,
-    models: never,
-    fallbacks: never,
+    models: isNever,
+    fallbacks: isNever,
     service_tier: isOneOf("auto", "default", "standard", "flex"),
-    web_search_options: never,
-    plugins: never,
-    audio: never,
+    web_search_options: isNever,
+    plugins: isNever,
+    audio: isNever,
     modalities: (value) => JSON.stringify(value) === '["text"]',
     store: isNothing,
-    functions: never,
+    functions: isNever,
   },
   said: ["messages"],
   isClients: ({ type }) => type === "function" || type === "custom",
@@ -147,14 +147,14 @@ export const chat: WireProtocol = {
           const { function: of } = tool;
           return recordsIn([of]).map((one) => toolOf(one, one["parameters"]));
         }),
-        maxOutputTokens: positive(body, "max_completion_tokens") ?? positive(body, "max_tokens"),
+        maxOutputTokens: readPositive(body, "max_completion_tokens") ?? readPositive(body, "max_tokens"),
       },
     };
   },
   writer({ model }) {
     const about = { id: newId("message"), object: "chat.completion.chunk", created: secondsNow(), model };
     const chunk = (delta: object, finish: string | null = null) =>
-      event({ ...about, choices: [{ index: 0, delta, finish_reason: finish }] });
+      formatEvent({ ...about, choices: [{ index: 0, delta, finish_reason: finish }] });
     return {
       text: (content) => chunk({ role: "assistant", content }),
       thinking: (reasoning_content) => chunk({ role: "assistant", reasoning_content }),
@@ -162,10 +162,10 @@ export const chat: WireProtocol = {
         const calls = callsOf(reply).map((call, index) =>
           chunk({ role: "assistant", tool_calls: [{ index, ...call }] }),
         );
-        const usage = event({ ...about, choices: [], usage: usageOf(reply) });
+        const usage = formatEvent({ ...about, choices: [], usage: usageOf(reply) });
         return `${calls.join("")}${chunk({}, FINISH[reply.finish] ?? "stop")}${usage}data: [DONE]\n\n`;
       },
-      fail: (failure) => `${event(openaiError(failure))}data: [DONE]\n\n`,
+      fail: (failure) => `${formatEvent(openaiError(failure))}data: [DONE]\n\n`,
     };
   },
   whole({ model }, reply) {

@@ -69,13 +69,13 @@ export function createGateway(input: GatewayInput) {
       const message = `It took ${made} model calls, the most this agent may (max_turns).`;
       return end(
         { ending: createFailure("turns_exceeded", `${message} Raise max_turns, or ask for less.`) },
-        quota(message),
+        createQuotaFailure(message),
       );
     }
     const budget = admitCall(input, model, tokens, cachesForHour);
     if (!("status" in budget)) return budget;
     const message = budget.status === "failed" ? budget.error.message : "It was stopped.";
-    return end({ ending: budget }, quota(message));
+    return end({ ending: budget }, createQuotaFailure(message));
   }
   /** Logs a finished call, and ends the turn when its error requires that. */
   function settle(reply: ModelReply): void {
@@ -89,10 +89,10 @@ export function createGateway(input: GatewayInput) {
       );
     if (error?.retry_at === undefined) return;
     try {
-      end({ ending: waitForProvider(input, error.retry_at, error.message) }, busy(error.message));
+      end({ ending: waitForProvider(input, error.retry_at, error.message) }, createBusyFailure(error.message));
     } catch (wait) {
       if (!isProblem(wait)) throw wait;
-      end({ wait }, busy(error.message));
+      end({ wait }, createBusyFailure(error.message));
     }
   }
   /** Queues calls so that one runs after the other. */
@@ -112,11 +112,11 @@ export function createGateway(input: GatewayInput) {
         kind: "not_found",
         message: `This agent may ask ${model} alone, not ${wire.model.slice(0, 200)}.`,
       });
-    if (waiting >= LIMITS.gatewayWaiting) return refuse(protocol, busy("Too many requests at once."));
+    if (waiting >= LIMITS.gatewayWaiting) return refuse(protocol, createBusyFailure("Too many requests at once."));
     const answered = Promise.withResolvers<Response>();
     void inTurn(async () => {
       const gone = AbortSignal.any([signal, request.signal]);
-      if (gone.aborted) return answered.resolve(refuse(protocol, busy("It was stopped.")));
+      if (gone.aborted) return answered.resolve(refuse(protocol, createBusyFailure("It was stopped.")));
       const room = admit(tokens, wire.cachesForHour);
       if ("kind" in room) return answered.resolve(refuse(protocol, room));
       const reply = await makeCall({ ...input, signal: gone }, asked, room.most, answered.resolve);
@@ -164,14 +164,14 @@ export function createGateway(input: GatewayInput) {
       }),
     /** Refuses further calls and waits until those under way have their rows. */
     async close(): Promise<void> {
-      isOver ??= busy("The turn is over.");
+      isOver ??= createBusyFailure("The turn is over.");
       await tail;
     },
   };
 }
 
-const quota = (message: string): WireFailure => ({ kind: "quota", message });
-const busy = (message: string): WireFailure => ({ kind: "busy", message });
+const createQuotaFailure = (message: string): WireFailure => ({ kind: "quota", message });
+const createBusyFailure = (message: string): WireFailure => ({ kind: "busy", message });
 
 /**
  * Whether the requested name means the execution's model: `provider/model`, the name without the provider, or its last

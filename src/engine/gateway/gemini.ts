@@ -3,11 +3,11 @@
 import { isObject, membersOf, numberIn, textIn } from "../../core/is-object.ts";
 import type { ModelReply, ModelTool } from "../model.ts";
 import { type AssistantPart, textPart } from "../parts.ts";
-import { type Bounds, isAtMostOne, isNothing, isOneOf, never } from "./bounds.ts";
+import { type Bounds, isAtMostOne, isNever, isNothing, isOneOf } from "./bounds.ts";
 import {
   createConversation,
-  event,
-  positive,
+  formatEvent,
+  readPositive,
   recordsIn,
   toolOf,
   totalOf,
@@ -67,10 +67,10 @@ export const GENERATION_BOUNDS: Bounds = {
   members: GENERATION,
   refused: {
     candidateCount: isAtMostOne,
-    speechConfig: never,
-    imageConfig: never,
-    routingConfig: never,
-    modelConfig: never,
+    speechConfig: isNever,
+    imageConfig: isNever,
+    routingConfig: isNever,
+    modelConfig: isNever,
     responseModalities: (value) => JSON.stringify(value).toUpperCase() === '["TEXT"]',
     enableAffectiveDialog: isNothing,
   },
@@ -222,7 +222,7 @@ export const gemini: WireProtocol = {
         system: wordsIn(membersOf(body["systemInstruction"])["parts"]),
         messages: conversation.messages,
         tools: toolsIn(body["tools"]),
-        maxOutputTokens: positive(settings, "maxOutputTokens"),
+        maxOutputTokens: readPositive(settings, "maxOutputTokens"),
         temperature: numberIn(settings, "temperature"),
       },
     };
@@ -234,13 +234,13 @@ export const gemini: WireProtocol = {
     const release = (next: string): string => {
       const text = held;
       held = next;
-      return text === "" ? "" : event(answerOf(model, [{ text }]));
+      return text === "" ? "" : formatEvent(answerOf(model, [{ text }]));
     };
     return {
       text: release,
-      thinking: (text) => event(answerOf(model, [{ text, thought: true }])),
-      end: (reply) => event(answerOf(model, [{ text: held }, ...callsOf(reply)], reply)),
-      fail: (failure) => release("") + event(errorOf(failure)),
+      thinking: (text) => formatEvent(answerOf(model, [{ text, thought: true }])),
+      end: (reply) => formatEvent(answerOf(model, [{ text: held }, ...callsOf(reply)], reply)),
+      fail: (failure) => release("") + formatEvent(errorOf(failure)),
     };
   },
   whole({ model }, reply) {

@@ -4,12 +4,12 @@ import { newId } from "../../core/ids.ts";
 import { isObject, textIn } from "../../core/is-object.ts";
 import type { ModelReply, ModelUsage } from "../model.ts";
 import type { AssistantPart } from "../parts.ts";
-import { type Bounds, isOneOf, never } from "./bounds.ts";
+import { type Bounds, isNever, isOneOf } from "./bounds.ts";
 import {
   assistantText,
   createConversation,
-  event,
-  positive,
+  formatEvent,
+  readPositive,
   recordsIn,
   toolOf,
   userParts,
@@ -100,8 +100,8 @@ const BOUNDS: Bounds = {
   ],
   refused: {
     mcp_servers: (value) => Array.isArray(value) && value.length === 0,
-    container: never,
-    fallbacks: never,
+    container: isNever,
+    fallbacks: isNever,
     service_tier: isOneOf("auto", "standard_only"),
     speed: isOneOf("standard"),
     inference_geo: isOneOf("global"),
@@ -129,12 +129,12 @@ export const messages: WireProtocol = {
         tools: recordsIn(body["tools"]).flatMap((tool) =>
           tool["input_schema"] === undefined ? [] : toolOf(tool, tool["input_schema"]),
         ),
-        maxOutputTokens: positive(body, "max_tokens"),
+        maxOutputTokens: readPositive(body, "max_tokens"),
       },
     };
   },
   writer({ model }) {
-    const send = (data: { type: string } & Record<string, unknown>) => event(data, data.type);
+    const send = (data: { type: string } & Record<string, unknown>) => formatEvent(data, data.type);
     let [isOpen, index, isInText] = [false, 0, false];
     const open = (): string => {
       if (isOpen) return "";

@@ -7,14 +7,14 @@ import { newId } from "../../core/ids.ts";
 import { textIn } from "../../core/is-object.ts";
 import type { ModelReply, ModelTool } from "../model.ts";
 import { type AssistantPart, textOf } from "../parts.ts";
-import { type Bounds, isAtMostOne, isNothing, isOneOf, never } from "./bounds.ts";
+import { type Bounds, isAtMostOne, isNever, isNothing, isOneOf } from "./bounds.ts";
 import { openaiError, openaiFailure } from "./chat.ts";
 import {
   argumentsIn,
   assistantText,
   createConversation,
-  event,
-  positive,
+  formatEvent,
+  readPositive,
   recordsIn,
   secondsNow,
   toolOf,
@@ -139,13 +139,13 @@ const BOUNDS: Bounds = {
   ],
   refused: {
     previous_response_id: isNothing,
-    conversation: never,
+    conversation: isNever,
     background: isNothing,
-    prompt: never,
-    models: never,
+    prompt: isNever,
+    models: isNever,
     service_tier: isOneOf("auto", "default", "standard", "flex"),
     n: isAtMostOne,
-    plugins: never,
+    plugins: isNever,
   },
   said: ["input"],
   isClients: isClientsTool,
@@ -178,7 +178,7 @@ export const responses: WireProtocol = {
         system: system.filter(Boolean).join("\n\n"),
         messages: conversation.messages,
         tools: recordsIn(body["tools"]).flatMap((tool) => toolsIn(tool, spaces)),
-        maxOutputTokens: positive(body, "max_output_tokens"),
+        maxOutputTokens: readPositive(body, "max_output_tokens"),
       },
     };
   },
@@ -188,7 +188,7 @@ export const responses: WireProtocol = {
     const item_id = newId("message");
     let sequence = 0;
     let begun = "";
-    const send = (type: string, data: object) => event({ type, sequence_number: sequence++, ...data }, type);
+    const send = (type: string, data: object) => formatEvent({ type, sequence_number: sequence++, ...data }, type);
     const open = (): string => {
       if (begun) return "";
       begun = "response.created";

@@ -50,7 +50,7 @@ export interface WireProtocol {
   failure(failure: WireFailure): { status: number; body: object };
 }
 
-export const event = (data: object, name?: string): string =>
+export const formatEvent = (data: object, name?: string): string =>
   `${name === undefined ? "" : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
 
 export const recordsIn = (value: unknown): Record<string, unknown>[] =>
@@ -140,7 +140,7 @@ export const assistantText = (content: unknown): TextPart[] => {
   return text === "" ? [] : [textPart(text)];
 };
 
-export const positive = (value: unknown, name: string): number | undefined => {
+export const readPositive = (value: unknown, name: string): number | undefined => {
   const found = numberIn(value, name);
   return found !== undefined && found > 0 ? Math.floor(found) : undefined;
 };

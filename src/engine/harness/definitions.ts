@@ -28,9 +28,9 @@ export interface Launch {
   links?: Readonly<Record<string, string>>;
 }
 
-const json = (value: unknown): string => JSON.stringify(value, null, 2);
+const formatJson = (value: unknown): string => JSON.stringify(value, null, 2);
 /** Quotes a text as a TOML basic string; JSON strings have the same form. */
-const toml = (value: string): string => JSON.stringify(value);
+const quoteToml = (value: string): string => JSON.stringify(value);
 
 /** One quarter of the context window, at most, is reserved for the reply. */
 const REPLY_PART = 4;
@@ -47,7 +47,7 @@ const opencodeLimit = (window: number | undefined) =>
  */
 const PLUGINS_INSTALLED: Readonly<Record<string, string>> = {
   "node_modules/.package-lock.json": "{}",
-  "package-lock.json": json({ packages: { "": { dependencies: { "@opencode-ai/plugin": "*" } } } }),
+  "package-lock.json": formatJson({ packages: { "": { dependencies: { "@opencode-ai/plugin": "*" } } } }),
 };
 
 /** Starts opencode with this configuration. */
@@ -78,7 +78,7 @@ export function opencodeWith(
       XDG_CACHE_HOME: `${state}/cache`,
     },
     files: {
-      [path]: json({ autoupdate: false, share: "disabled", ...config, permission }),
+      [path]: formatJson({ autoupdate: false, share: "disabled", ...config, permission }),
       ...Object.fromEntries(installed),
     },
   };
@@ -108,7 +108,7 @@ export const NO_PROJECT_DOCUMENTS = "project_doc_max_bytes = 0";
 function codex({ gateway, token, model, state, window }: LaunchPlace): Launch {
   const home = `${state}/codex`;
   const config = [
-    `model = ${toml(model)}`,
+    `model = ${quoteToml(model)}`,
     'model_provider = "skep"',
     ...(window === undefined ? [] : [`model_context_window = ${window}`]),
     // The container already isolates the program.
@@ -121,7 +121,7 @@ function codex({ gateway, token, model, state, window }: LaunchPlace): Launch {
     "enabled = false",
     "[model_providers.skep]",
     'name = "Skep"',
-    `base_url = ${toml(`${gateway}/v1`)}`,
+    `base_url = ${quoteToml(`${gateway}/v1`)}`,
     'env_key = "SKEP_GATEWAY_KEY"',
     'wire_api = "responses"',
     "",
@@ -168,7 +168,7 @@ function gemini({ gateway, token, model, state }: LaunchPlace): Launch {
       GEMINI_CLI_TRUST_WORKSPACE: "true",
       NO_BROWSER: "1",
     },
-    files: { [`${home}/.gemini/settings.json`]: json(settings) },
+    files: { [`${home}/.gemini/settings.json`]: formatJson(settings) },
   };
 }
 
@@ -181,7 +181,9 @@ const openaiVariables = ({ gateway, token, model }: LaunchPlace) => ({
 const qwen = (place: LaunchPlace): Launch => ({
   argv: ["qwen", "--acp"],
   env: { ...openaiVariables(place), HOME: `${place.state}/home` },
-  files: { [`${place.state}/home/.qwen/settings.json`]: json({ security: { auth: { selectedType: "openai" } } }) },
+  files: {
+    [`${place.state}/home/.qwen/settings.json`]: formatJson({ security: { auth: { selectedType: "openai" } } }),
+  },
 });
 
 function pi({ gateway, token, model, state }: LaunchPlace): Launch {
@@ -191,8 +193,8 @@ function pi({ gateway, token, model, state }: LaunchPlace): Launch {
     argv: ["pi-acp"],
     env: { PI_CODING_AGENT_DIR: folder },
     files: {
-      [`${folder}/models.json`]: json({ providers: { skep: provider } }),
-      [`${folder}/settings.json`]: json({ defaultProvider: "skep", defaultModel: model }),
+      [`${folder}/models.json`]: formatJson({ providers: { skep: provider } }),
+      [`${folder}/settings.json`]: formatJson({ defaultProvider: "skep", defaultModel: model }),
     },
   };
 }

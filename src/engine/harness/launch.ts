@@ -28,11 +28,11 @@ unset n path target
 exec "$@"`;
 
 export function programOf({ argv, env, files, links = {} }: Launch): Program {
-  const pairs = (of: Readonly<Record<string, string>>, from: string, to: string) =>
+  const toPairs = (of: Readonly<Record<string, string>>, from: string, to: string) =>
     Object.entries(of).flatMap(([path, value], n) => [
       [`${from}${n}`, path],
       [`${to}${n}`, value],
     ]);
-  const written = Object.fromEntries([...pairs(files, PATH, TEXT), ...pairs(links, LINK, TARGET)]);
+  const written = Object.fromEntries([...toPairs(files, PATH, TEXT), ...toPairs(links, LINK, TARGET)]);
   return { argv: ["sh", "-c", SCRIPT, "sh", ...argv], env: { ...env, ...written } };
 }

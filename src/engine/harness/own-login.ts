@@ -13,7 +13,7 @@ interface LoginPlace {
   login: string;
 }
 
-const toml = (value: string): string => JSON.stringify(value);
+const quoteToml = (value: string): string => JSON.stringify(value);
 
 /**
  * The vendor's name for the model when the agent's model is that vendor's; undefined leaves the program at its default.
@@ -27,7 +27,7 @@ function codex({ model, state, login }: LoginPlace): Launch {
   const home = `${state}/codex`;
   const named = modelAt("codex", model);
   const config = [
-    ...(named === undefined ? [] : [`model = ${toml(named)}`]),
+    ...(named === undefined ? [] : [`model = ${quoteToml(named)}`]),
     'cli_auth_credentials_store = "file"',
     // The container already isolates the program.
     'sandbox_mode = "danger-full-access"',

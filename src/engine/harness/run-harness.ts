@@ -59,7 +59,7 @@ export async function runHarness(input: HarnessInput): Promise<Ending> {
   const listener = await input.ports.harness.listen(input.sandbox.openRoute, gateway.answer);
   try {
     for (let start = 1; ; start++) {
-      const life = await live({ ...input, gateway, url: listener.url, completed: ended.promise, onRecorder, desk });
+      const life = await runOnce({ ...input, gateway, url: listener.url, completed: ended.promise, onRecorder, desk });
       if (!("died" in life)) return life;
       input.signal.throwIfAborted();
       if (start < STARTS) continue;
@@ -104,7 +104,7 @@ interface Life extends HarnessInput {
 }
 
 /** Runs the program once, from its start to its end. @returns how the execution ends, or that the program died. */
-async function live(life: Life): Promise<Ending | { died: string }> {
+async function runOnce(life: Life): Promise<Ending | { died: string }> {
   const { ports, execution, signal, agent, harness } = life;
   const flood = Promise.withResolvers<string>();
   const recorder = createRecorder(life, flood.resolve);
@@ -118,14 +118,14 @@ async function live(life: Life): Promise<Ending | { died: string }> {
   const window = (await windowOf(life, life.model)) ?? undefined;
   let lastLine = "";
   let place: HarnessPlace | undefined;
-  const program = (places: Parameters<Parameters<typeof life.sandbox.open>[0]>[0]) => {
+  const prepareProgram = (places: Parameters<Parameters<typeof life.sandbox.open>[0]>[0]) => {
     place = { cwd: places.workspace, tools: { url: `${life.url}/mcp`, token: life.token }, models: modelNames(life) };
     return programOf(launchIn(life, places.state, window));
   };
   let connection: HarnessConnection;
   try {
     connection = await ports.harness.connect(
-      (events, stop) => life.sandbox.open(program, events, stop),
+      (events, stop) => life.sandbox.open(prepareProgram, events, stop),
       {
         onText(piece) {
           count?.say();

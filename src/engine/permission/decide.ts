@@ -71,8 +71,8 @@ export function decideAll(lists: readonly (readonly Rule[])[], ...requests: read
   const decisions = lists.flatMap((rules) => requests.map((request) => decide(rules, request)));
   const none: Decision = { effect: "allow", rule: undefined, asking: [], isUncertain: false };
   // A decision by a rule outweighs the same decision without a rule.
-  const strictness = ({ effect, rule }: Decision) => STRICTNESS[effect] + (rule ? 0.5 : 0);
-  const first = decisions.reduce((a, b) => (strictness(b) > strictness(a) ? b : a), none);
+  const weigh = ({ effect, rule }: Decision) => STRICTNESS[effect] + (rule ? 0.5 : 0);
+  const first = decisions.reduce((a, b) => (weigh(b) > weigh(a) ? b : a), none);
   if (first.effect !== "ask") return first;
   return {
     ...first,

@@ -90,9 +90,9 @@ const PATHS = ["path", "file_path", "source", "destination"] as const;
 /** Describes what a call does, as far as its input tells. */
 export function requestOf({ name }: Pick<Tool, "name">, input: unknown): PermissionRequest {
   const given: Record<string, unknown> = isObject(input) ? input : {};
-  const text = (member: string) => (typeof given[member] === "string" ? given[member] : undefined);
-  const paths = PATHS.flatMap((member) => text(member) ?? []);
-  return { tool: name, kind: kindOfTool(name), paths, command: text("command"), address: text("url") };
+  const readText = (member: string) => (typeof given[member] === "string" ? given[member] : undefined);
+  const paths = PATHS.flatMap((member) => readText(member) ?? []);
+  return { tool: name, kind: kindOfTool(name), paths, command: readText("command"), address: readText("url") };
 }
 
 export const subjectOf = ({ paths = [], command, address }: PermissionRequest): string =>

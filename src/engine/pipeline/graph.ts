@@ -24,7 +24,7 @@ function jumpTargets(step: PipelineStep): string[] {
 }
 
 /** The nodes reachable from each node. A node is only in its own set when it is on a cycle. O(nodes × edges). */
-function reachable(edges: ReadonlyMap<string, ReadonlySet<string>>): Map<string, Set<string>> {
+function findReachable(edges: ReadonlyMap<string, ReadonlySet<string>>): Map<string, Set<string>> {
   const result = new Map<string, Set<string>>();
   for (const start of edges.keys()) {
     const seen = new Set<string>();
@@ -44,7 +44,7 @@ export function pipelineGraph(definition: PipelineDefinition) {
   const { steps } = definition;
   const byId = new Map(steps.map((step) => [step.id, step]));
   const needs = forwardNeeds(steps);
-  const upstream = reachable(needs);
+  const upstream = findReachable(needs);
   const downstream = new Map<string, Set<string>>(steps.map((step) => [step.id, new Set<string>()]));
   for (const [id, above] of upstream) for (const other of above) downstream.get(other)?.add(id);
   const none: ReadonlySet<string> = new Set();
@@ -77,7 +77,7 @@ export function forwardNeeds(steps: readonly PipelineStep[]): Map<string, Set<st
   const declared = declaredNeeds(steps);
   const known = new Set(steps.map(({ id }) => id));
   for (const set of declared.values()) for (const id of set) if (!known.has(id)) set.delete(id);
-  const above = reachable(declared);
+  const above = findReachable(declared);
   const all = new Map([...declared].map(([id, set]) => [id, new Set(set)]));
   for (const step of steps)
     for (const target of jumpTargets(step))

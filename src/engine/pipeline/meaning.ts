@@ -86,41 +86,44 @@ function stepNames(
   definition: PipelineDefinition,
   known: KnownNames,
 ): ValueProblem[] {
-  const at = (...rest: Path): Path => ["steps", position, ...rest];
+  const toPath = (...rest: Path): Path => ["steps", position, ...rest];
   const ids = definition.steps.map(({ id }) => id);
   const problems: ValueProblem[] = [];
-  const target = (id: string, path: Path) => {
+  const checkTarget = (id: string, path: Path) => {
     if (!ids.includes(id)) problems.push({ path, message: `There is no step "${id}".` });
   };
   if (ids.indexOf(step.id) < position)
-    problems.push({ path: at("id"), message: `The step "${step.id}" is given twice.` });
-  if (isReservedName(step.id)) problems.push({ path: at("id"), message: `"${step.id}" is not a name.` });
-  for (const [i, id] of (step.needs ?? []).entries()) target(id, at("needs", i));
+    problems.push({ path: toPath("id"), message: `The step "${step.id}" is given twice.` });
+  if (isReservedName(step.id)) problems.push({ path: toPath("id"), message: `"${step.id}" is not a name.` });
+  for (const [i, id] of (step.needs ?? []).entries()) checkTarget(id, toPath("needs", i));
   const failure = gotoOf(step);
-  if (failure) target(failure.goto, at("on_failure", "goto"));
-  for (const [value, id] of Object.entries(routeOf(step)?.to ?? {})) target(id, at("route", "to", value));
-  if (isCommand(step)) problems.push(...commandNames(step, at, known));
+  if (failure) checkTarget(failure.goto, toPath("on_failure", "goto"));
+  for (const [value, id] of Object.entries(routeOf(step)?.to ?? {})) checkTarget(id, toPath("route", "to", value));
+  if (isCommand(step)) problems.push(...commandNames(step, toPath, known));
   else if (!isApproval(step)) {
     if (known.agents && !known.agents.has(step.agent))
-      problems.push({ path: at("agent"), message: `There is no agent "${step.agent}".` });
+      problems.push({ path: toPath("agent"), message: `There is no agent "${step.agent}".` });
     else if (known.skillsOf && step.skills?.length) {
       const has = known.skillsOf(step.agent);
       for (const [i, name] of step.skills.entries())
         if (!has.has(name))
           problems.push({
-            path: at("skills", i),
+            path: toPath("skills", i),
             message: `The agent "${step.agent}" has no skill "${name}" that can be read.`,
           });
     }
     const type = step.output_schema?.["type"];
     if (step.output_schema && type !== "object")
-      problems.push({ path: at("output_schema"), message: "The schema of outputs is one of an object: type: object." });
+      problems.push({
+        path: toPath("output_schema"),
+        message: "The schema of outputs is one of an object: type: object.",
+      });
     for (const problem of step.output_schema ? schemaProblems(step.output_schema, { written: true }) : [])
-      problems.push({ ...problem, path: at("output_schema", ...problem.path) });
+      problems.push({ ...problem, path: toPath("output_schema", ...problem.path) });
     for (const [i, name] of (step.outputs ?? []).entries())
-      if (isReservedName(name)) problems.push({ path: at("outputs", i), message: `"${name}" is not a name.` });
+      if (isReservedName(name)) problems.push({ path: toPath("outputs", i), message: `"${name}" is not a name.` });
   }
-  return [...problems, ...routeProblems(step, at)];
+  return [...problems, ...routeProblems(step, toPath)];
 }
 
 function commandNames(step: CommandStep, at: (...rest: Path) => Path, known: KnownNames): ValueProblem[] {
@@ -175,7 +178,7 @@ function cycleProblem(definition: PipelineDefinition): ValueProblem | null {
 /** Problems in the templates and the condition of one step. */
 function textProblems(step: PipelineStep, path: Path, look: Look): ValueProblem[] {
   const problems: ValueProblem[] = [];
-  const template = (text: string, where: TemplatePlace, at: Path) => {
+  const checkTemplate = (text: string, where: TemplatePlace, at: Path) => {
     const parsed = parseTemplate(text);
     for (const { offset, message } of parsed.problems)
       problems.push({ path: at, message, excerpt: text.slice(offset, offset + 20).split("\n")[0] ?? "" });
@@ -186,14 +189,16 @@ function textProblems(step: PipelineStep, path: Path, look: Look): ValueProblem[
         problems.push({ path: at, message: wrong, excerpt: text.slice(part.offset).split("}}")[0] ?? "" });
     }
   };
-  if (isApproval(step)) template(step.approval.message, "message", [...path, "approval", "message"]);
+  if (isApproval(step)) checkTemplate(step.approval.message, "message", [...path, "approval", "message"]);
   else if (isCommand(step)) {
-    template(step.run, "run", [...path, "run"]);
-    if (step.working_directory) template(step.working_directory, "working_directory", [...path, "working_directory"]);
-    for (const [name, value] of Object.entries(step.env ?? {})) template(String(value), "env", [...path, "env", name]);
-  } else template(step.input, "input", [...path, "input"]);
+    checkTemplate(step.run, "run", [...path, "run"]);
+    if (step.working_directory)
+      checkTemplate(step.working_directory, "working_directory", [...path, "working_directory"]);
+    for (const [name, value] of Object.entries(step.env ?? {}))
+      checkTemplate(String(value), "env", [...path, "env", name]);
+  } else checkTemplate(step.input, "input", [...path, "input"]);
   if (isForEach(step) && typeof step.for_each === "string") {
-    template(step.for_each, "for_each", [...path, "for_each"]);
+    checkTemplate(step.for_each, "for_each", [...path, "for_each"]);
     if (!soleVariable(step.for_each) && problems.length === 0)
       problems.push({ path: [...path, "for_each"], message: 'This must be a list or one variable: "{{ … }}".' });
   }

@@ -2,7 +2,7 @@
  * A run and its step rows, indexed. Decisions and reports are applied to them, as far as the state tables allow. The
  * planner decides on this state, and feature/runs stores the resulting rows. The rows passed in are never changed.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { assertMove, isStepEnd, type RunStatus, type StepStatus } from "../../core/run-states.ts";
 import type { Decision, StepKey } from "./decisions.ts";
 import type { RunRow, StepRow } from "./rows.ts";
@@ -89,9 +89,9 @@ export class RunState {
       case "queue_step":
         return this.#move(decision, "queued", { inputs: decision.inputs });
       case "open_step":
-        return this.#move(decision, "running", { inputs: decision.inputs, started_at: timestamp(now) });
+        return this.#move(decision, "running", { inputs: decision.inputs, started_at: toTimestamp(now) });
       case "ask_approval":
-        return this.#move(decision, "waiting", { inputs: decision.inputs, started_at: timestamp(now) });
+        return this.#move(decision, "waiting", { inputs: decision.inputs, started_at: toTimestamp(now) });
       case "skip_step":
         return this.#move(decision, "skipped", {});
       case "finish_step":
@@ -107,7 +107,7 @@ export class RunState {
 
   /** Records what the agent at work did to a step. Throws as `apply` does. @returns the row afterwards. */
   report(key: StepKey, to: StepStatus, change: Pick<Change, "outputs" | "error">, now: number): StepRow {
-    return this.#move(key, to, { ...change, ...(to === "running" ? { started_at: timestamp(now) } : {}) });
+    return this.#move(key, to, { ...change, ...(to === "running" ? { started_at: toTimestamp(now) } : {}) });
   }
 
   #explainStop(key: StepKey): string {

@@ -36,8 +36,8 @@ export function variableProblem(
   if (where === "run" && path.join(".") !== "project.check")
     return `A command line takes no variables but {{ project.check }}. Put the value into env: \`env: { VALUE: "{{ ${path.join(".")} }}" }\`, and use "$VALUE".`;
   if (TEXTS.has(root)) return rest.length === 0 ? null : `"${root}" is a text and has no parts.`;
-  if (root === "project") return member(root, rest, PROJECT);
-  if (root === "run") return member(root, rest, RUN);
+  if (root === "project") return checkMember(root, rest, PROJECT);
+  if (root === "run") return checkMember(root, rest, RUN);
   if (root === "inputs") return inputProblem(rest, definition);
   if (root === "item" || root === "index") {
     if (isForEach(step) && where === "input") return null;
@@ -48,7 +48,7 @@ export function variableProblem(
   return `There is no variable "${root}". Known: ${known}.`;
 }
 
-function member(root: string, rest: readonly string[], known: ReadonlySet<string>): string | null {
+function checkMember(root: string, rest: readonly string[], known: ReadonlySet<string>): string | null {
   const name = rest[0];
   if (name === undefined) return null;
   if (!known.has(name)) return `"${root}" has no "${name}". Known: ${[...known].join(", ")}.`;

@@ -24,7 +24,7 @@ export const completeTool = defineTool({
 });
 
 /** The `complete` tool for this execution, with the outputs that it must give in the tool's schema. */
-export function owing(tool: Tool, { outputs, schema }: Contract): Tool {
+export function addOutputs(tool: Tool, { outputs, schema }: Contract): Tool {
   if (outputs.length === 0 && schema === null) return tool;
   const named = Object.fromEntries(
     outputs.map((name) => [name, t.Unknown({ description: "An output of this step." })]),

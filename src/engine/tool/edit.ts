@@ -117,14 +117,14 @@ const HINT_CHARACTERS = 256 * 1024;
  */
 function nearLine(text: string, wanted: string): number | undefined {
   if (text.length > HINT_CHARACTERS || wanted.length > HINT_CHARACTERS) return undefined;
-  const plain = (lines: string) =>
+  const normalizeLines = (lines: string) =>
     lines
       .split("\n")
       .map((line) => line.trim().replaceAll(/\s+/g, " "))
       .join("\n");
-  const sought = plain(wanted).trim();
+  const sought = normalizeLines(wanted).trim();
   if (sought === "") return undefined;
-  const all = `\n${plain(text)}\n`;
+  const all = `\n${normalizeLines(text)}\n`;
   const at = all.indexOf(`\n${sought}\n`);
   return at < 0 ? undefined : lineCount(all, at + 1) - 1;
 }

@@ -3,7 +3,7 @@
  * (`store/identity.ts`).
  */
 import { actedBy } from "../../http/caller.ts";
-import { ok, warn } from "../doctor/model.ts";
+import { pass, warn } from "../doctor/model.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import { activationRoutes } from "./routes.ts";
 
@@ -14,7 +14,7 @@ export const activation = defineFeature("activation", ({ audit, instanceId, stan
     }),
   checks() {
     const since = standby.since();
-    if (since === null) return [ok("standby", "this instance works")];
+    if (since === null) return [pass("standby", "this instance works")];
     return [
       warn(
         "standby",

@@ -1,11 +1,11 @@
 /** POST /v1/admin/activate. */
 
 import type { Caller } from "../../http/caller.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 
 export function activationRoutes(activate: (caller: Caller) => void) {
-  return operations("admin", [
-    operation("activateInstance", "POST /v1/admin/activate", {
+  return tagOperations("admin", [
+    defineOperation("activateInstance", "POST /v1/admin/activate", {
       access: "admin",
       answer: 204,
       summary: "Activate a restored or copied instance, which starts and sends nothing until then",

@@ -2,7 +2,7 @@
  * Counts requests by route, status, caller and day. The counts are kept in memory and written in batches: a crash loses
  * at most the last interval's counts, and no request waits for the disk.
  */
-import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
+import { type Clock, DAY_MS, toTimestamp } from "../../core/clock.ts";
 import { allOf } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import type { apiUsage as table } from "../../store/tables/admin.ts";
@@ -42,7 +42,7 @@ type Counter = typeof table.$inferInsert;
 
 export function createApiUsage({ store, clock }: { store: Store; clock: Clock }) {
   let counters = new Map<string, Counter>();
-  const day = (ms: number) => timestamp(ms).slice(0, 10);
+  const toDay = (ms: number) => toTimestamp(ms).slice(0, 10);
 
   function flush(): void {
     if (counters.size === 0 || !store.sqlite.open) return;
@@ -67,7 +67,7 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
   return {
     count({ method: given, route, status, caller, durationMs }: CountedRequest): void {
       const method = METHODS.has(given) ? given : "OTHER";
-      const today = day(clock.now());
+      const today = toDay(clock.now());
       const key = [today, method, route, status, caller].join("\n");
       const known = counters.get(key);
       if (known) {
@@ -83,8 +83,8 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
     flush,
     report({ from, to, route, user }: ApiUsageFilter): ApiUsage {
       tryFlush();
-      const last = to ?? day(clock.now());
-      const first = from ?? day(Date.parse(last) - 29 * DAY_MS);
+      const last = to ?? toDay(clock.now());
+      const first = from ?? toDay(Date.parse(last) - 29 * DAY_MS);
       const { where, values } = allOf(
         ["day BETWEEN ? AND ?", first, last],
         route === undefined ? undefined : ["route = ?", route],
@@ -110,7 +110,7 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
     /** Removes the oldest day that is before that time. @returns whether it removed one; more may be left. */
     prune(before: number): boolean {
       const oldest = store.statement<string | null>("SELECT min(day) FROM api_usage").pluck().get();
-      if (oldest === undefined || oldest === null || oldest >= day(before)) return false;
+      if (oldest === undefined || oldest === null || oldest >= toDay(before)) return false;
       store.write(() => store.statement("DELETE FROM api_usage WHERE day = ?").run(oldest));
       return true;
     },

@@ -4,7 +4,7 @@
  */
 import type { ContainerRow, ContainerStats } from "../../adapter/docker/containers.ts";
 import type { DockerClient } from "../../adapter/docker.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, toTimestamp } from "../../core/clock.ts";
 import { conflict, notFound, unavailable } from "../../core/errors.ts";
 import type { MaskedStream, Masking } from "../../core/masking.ts";
 import type { SandboxDriver, SandboxShown } from "../../engine/sandbox.ts";
@@ -36,7 +36,7 @@ const SAMPLE_MS = 250;
 const MAX_LINE_CHARACTERS = 16_384;
 
 export function createContainers({ docker, show, clock, instanceId, labels, masking }: ContainersDeps) {
-  const engine = () => {
+  const requireEngine = () => {
     if (!docker)
       throw unavailable("sandbox_unavailable", "Agents work without a container engine here; there are no containers.");
     return docker.containers;
@@ -47,12 +47,12 @@ export function createContainers({ docker, show, clock, instanceId, labels, mask
     const images = await docker.images.list();
     return new Map(images.flatMap(({ id, tags: [name] }) => (name === undefined ? [] : [[id, name]])));
   };
-  const own = () => engine().list([`${labels.instance}=${instanceId}`]);
+  const own = () => requireEngine().list([`${labels.instance}=${instanceId}`]);
 
   /** Takes one sample of the container's use. Undefined when the container has ended meanwhile. */
   const sample = async (id: string): Promise<{ at: number; stats: ContainerStats } | undefined> => {
     try {
-      const stats = await engine().stats(id);
+      const stats = await requireEngine().stats(id);
       return { at: clock.monotonic(), stats };
     } catch {
       return undefined;
@@ -76,7 +76,7 @@ export function createContainers({ docker, show, clock, instanceId, labels, mask
   return {
     /** Newest first. @throws Problem 503 `sandbox_unavailable`. */
     async list(): Promise<Container[]> {
-      if (show) return newestFirst(await show()).map(elsewhere);
+      if (show) return newestFirst(await show()).map(toContainer);
       const rows = newestFirst(await own());
       const names = await imageNames(rows);
       return Promise.all(
@@ -89,7 +89,7 @@ export function createContainers({ docker, show, clock, instanceId, labels, mask
           agent_id: row.labels[labels.agent] ?? null,
           session_id: row.labels[labels.session] ?? null,
           run_id: row.labels[labels.run] ?? null,
-          created_at: timestamp(row.createdAt),
+          created_at: toTimestamp(row.createdAt),
           ...(await liveState(row)),
         })),
       );
@@ -111,7 +111,7 @@ export function createContainers({ docker, show, clock, instanceId, labels, mask
       const row = (await own()).find(({ id, name }) => id === idOrName || name === idOrName);
       if (!row) throw notFound("container");
       const abort = new AbortController();
-      const chunks = engine().logs(row.id, { follow, tail, signal: abort.signal });
+      const chunks = requireEngine().logs(row.id, { follow, tail, signal: abort.signal });
       return { lines: toLines(maskChunks(chunks, masking)), stop: () => abort.abort() };
     },
   };
@@ -121,7 +121,7 @@ const newestFirst = <Row extends { id: string; createdAt: number }>(rows: readon
   rows.toSorted((a, b) => b.createdAt - a.createdAt || a.id.localeCompare(b.id));
 
 /** A sandbox that runs elsewhere, as a container. Its use of processor and memory is not known here. */
-const elsewhere = ({ id, name, image, state, status, ...row }: SandboxShown): Container => ({
+const toContainer = ({ id, name, image, state, status, ...row }: SandboxShown): Container => ({
   id,
   name,
   image,
@@ -130,7 +130,7 @@ const elsewhere = ({ id, name, image, state, status, ...row }: SandboxShown): Co
   agent_id: row.agentId ?? null,
   session_id: row.sessionId ?? null,
   run_id: row.runId ?? null,
-  created_at: timestamp(row.createdAt),
+  created_at: toTimestamp(row.createdAt),
   cpu_percent: null,
   memory_bytes: null,
   memory_limit_bytes: row.memoryLimitBytes ?? null,

@@ -18,7 +18,7 @@ interface PullDeps {
 export type PullImage = ReturnType<typeof createPullImage>;
 
 export function createPullImage({ docker, jobs, onPull }: PullDeps) {
-  const engine = () => {
+  const requireEngine = () => {
     if (!docker)
       throw unavailable(
         "sandbox_unavailable",
@@ -27,7 +27,7 @@ export function createPullImage({ docker, jobs, onPull }: PullDeps) {
     return docker;
   };
   const pullImage = defineJob("pull_image", t.Object({ image: t.String() }), async ({ image }, { report, signal }) => {
-    const { images } = engine();
+    const { images } = requireEngine();
     const layers = createLayers();
     const onProgress = (progress: ImageProgress) => {
       const { layer, status } = progress;
@@ -42,7 +42,7 @@ export function createPullImage({ docker, jobs, onPull }: PullDeps) {
   return {
     definition: pullImage,
     /** Call before `start`. @throws Problem 503 when Docker does not answer. */
-    assertReady: async (): Promise<void> => engine().ping(),
+    assertReady: async (): Promise<void> => requireEngine().ping(),
     start: (image: string, { userId }: Caller): Job =>
       jobs.enqueue(pullImage, { image }, { key: image, subject: image, userId }),
   };

@@ -2,7 +2,7 @@
  * Old rows are removed in batches, between which other work runs. A failure in one feature does not stop the others.
  */
 import { expect, test } from "bun:test";
-import { DAY_MS, systemClock, timestamp } from "../../core/clock.ts";
+import { DAY_MS, systemClock, toTimestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import { openStore } from "../../store/store.ts";
@@ -19,7 +19,7 @@ test("a year's rows are removed in pieces, and others are served between them", 
   );
   const now = systemClock.now();
   store.write(() => {
-    for (let n = 0; n < rows + 10; n++) insert.run(`aud_${n}`, timestamp(now - (n < 10 ? 1 : 31) * DAY_MS));
+    for (let n = 0; n < rows + 10; n++) insert.run(`aud_${n}`, toTimestamp(now - (n < 10 ? 1 : 31) * DAY_MS));
   });
   const count = () => Number(store.sqlite.prepare("SELECT count(*) FROM audit").pluck().get());
   const left: number[] = [];
@@ -27,7 +27,7 @@ test("a year's rows are removed in pieces, and others are served between them", 
     keep: "audit_days" as const,
     run(before: number) {
       left.push(count());
-      return removeOld(store, "audit", "at < ?", timestamp(before));
+      return removeOld(store, "audit", "at < ?", toTimestamp(before));
     },
   };
   let served = 0;

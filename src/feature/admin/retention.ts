@@ -14,7 +14,7 @@ interface RetentionDeps {
 const EVERY_MS = HOUR_MS;
 /** Pause between two batches, ms, in which waiting requests are served. A year's rows take many batches. */
 const PAUSE_MS = 20;
-const others = () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+const giveWay = () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
 
 export function retentionDuty({ clock, keep, prunes }: RetentionDeps): Duty {
   return {
@@ -30,7 +30,7 @@ export function retentionDuty({ clock, keep, prunes }: RetentionDeps): Duty {
         if (days === null) continue;
         const before = clock.now() - days * DAY_MS;
         try {
-          while (!signal.aborted && (await prune.run(before)) === true) await others();
+          while (!signal.aborted && (await prune.run(before)) === true) await giveWay();
         } catch (error) {
           errors.push(error);
         }

@@ -3,7 +3,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { pageOf, pageOfArray, pagesOf } from "../../http/list.ts";
 import { LOG_RESPONSES, LogQuery, logPartOf, logStream } from "../../http/log-frames.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { stillHolds } from "../../http/standing.ts";
 import { Job } from "../jobs/model.ts";
 import type { ApiUsageCounts } from "./api-usage.ts";
@@ -21,14 +21,14 @@ interface AdminRoutesDeps {
 }
 
 export function adminRoutes({ apiUsage, containers, pullImage }: AdminRoutesDeps) {
-  return operations("admin", [
-    operation("listContainers", "GET /v1/admin/containers", {
+  return tagOperations("admin", [
+    defineOperation("listContainers", "GET /v1/admin/containers", {
       access: "admin",
       ...pagesOf(Container),
       summary: "List this instance's containers or Pods, with the current processor and memory use of containers",
       handler: async ({ query }) => pageOfArray(await containers.list(), pageOf(query), (container) => container.id),
     }),
-    operation("getContainerLogs", "GET /v1/admin/containers/:id/logs", {
+    defineOperation("getContainerLogs", "GET /v1/admin/containers/:id/logs", {
       access: "admin",
       params: IdPath,
       query: t.Object({
@@ -42,7 +42,7 @@ export function adminRoutes({ apiUsage, containers, pullImage }: AdminRoutesDeps
         return logStream(lines, { stop, stillValid: () => stillHolds(caller), userId: caller.userId });
       },
     }),
-    operation("pullImage", "POST /v1/admin/pull-image", {
+    defineOperation("pullImage", "POST /v1/admin/pull-image", {
       access: "admin",
       body: PullImageBody,
       answer: { 202: Job },
@@ -52,7 +52,7 @@ export function adminRoutes({ apiUsage, containers, pullImage }: AdminRoutesDeps
         return answer.accepted("/v1/jobs/:id", () => pullImage.start(body.image, caller));
       },
     }),
-    operation("getApiUsage", "GET /v1/admin/api-usage", {
+    defineOperation("getApiUsage", "GET /v1/admin/api-usage", {
       access: "admin",
       query: t.Object({
         from: t.Optional(Day),

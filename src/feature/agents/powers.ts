@@ -28,7 +28,7 @@ interface Row {
 const ROW = "SELECT agent_id, parent_id, tools, execution_count FROM sessions WHERE id = ?";
 
 export function createPowers({ store: { statement }, agentOf, toolsOf }: PowersDeps) {
-  const above = (sessionId: string): { session: Row; parents: Row[] } | undefined => {
+  const findWithParents = (sessionId: string): { session: Row; parents: Row[] } | undefined => {
     const [session, ...parents] = chainOf(sessionId);
     return session && { session, parents };
   };
@@ -49,7 +49,7 @@ export function createPowers({ store: { statement }, agentOf, toolsOf }: PowersD
    * limit it; the agents above that parent still do.
    */
   function boundsOf(sessionId: string): string[] {
-    const found = above(sessionId);
+    const found = findWithParents(sessionId);
     if (!found) return [];
     const bounds: string[] = [];
     let child = found.session.agent_id;
@@ -73,7 +73,8 @@ export function createPowers({ store: { statement }, agentOf, toolsOf }: PowersD
      */
     allows(sessionId: string): (tool: string) => boolean {
       const sets = boundsOf(sessionId).map((id) => new Set(agentOf(id) ? toolsOf(id) : []));
-      const limits = above(sessionId)?.parents.flatMap(({ tools }) => (tools === null ? [] : [namesIn(tools)])) ?? [];
+      const limits =
+        findWithParents(sessionId)?.parents.flatMap(({ tools }) => (tools === null ? [] : [namesIn(tools)])) ?? [];
       return (tool) => [...sets, ...limits].every((names) => names.has(tool));
     },
   };

@@ -2,7 +2,7 @@
 
 import { assertIfMatch, etagOf } from "../../http/etag.ts";
 import { pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Agent, AgentDetail, type agentBodies, PermissionPreview, PermissionPreviewBody } from "./model.ts";
 import type { createPermissionPreview } from "./preview.ts";
 import type { Agents } from "./service.ts";
@@ -19,27 +19,27 @@ export function agentRoutes(
     set.headers["ETag"] = etagOf(agents.version(agent.id));
     return agent;
   };
-  return operations("agents", [
-    operation("listAgents", "GET /v1/agents", {
+  return tagOperations("agents", [
+    defineOperation("listAgents", "GET /v1/agents", {
       access: "user",
       ...pagesOf(Agent),
       summary: "List agents, sorted by id",
       handler: ({ query }) => agents.listInTurns(pageOf(query)),
     }),
-    operation("createAgent", "POST /v1/agents", {
+    defineOperation("createAgent", "POST /v1/agents", {
       access: "admin",
       body: bodies.create,
       answer: { 201: AgentDetail },
       summary: "Create an agent",
       handler: ({ body, caller, answer }) => answer.created(LOCATION, () => agents.create(body, caller)),
     }),
-    operation("getAgent", "GET /v1/agents/:id", {
+    defineOperation("getAgent", "GET /v1/agents/:id", {
       access: "user",
       answer: AgentDetail,
       summary: "Get an agent with its prompt",
       handler: ({ params, set }) => tag(set, agents.get(params.id)),
     }),
-    operation("updateAgentConfig", "PUT /v1/agents/:id/config", {
+    defineOperation("updateAgentConfig", "PUT /v1/agents/:id/config", {
       access: "admin",
       body: bodies.change,
       answer: AgentDetail,
@@ -49,7 +49,7 @@ export function agentRoutes(
         return tag(set, agents.configure(params.id, body, caller));
       },
     }),
-    operation("previewAgentPermissions", "POST /v1/agents/:id/permissions/preview", {
+    defineOperation("previewAgentPermissions", "POST /v1/agents/:id/permissions/preview", {
       access: "user",
       scope: "read",
       strict: true,
@@ -58,7 +58,7 @@ export function agentRoutes(
       summary: "Preview what permission rules decide about a tool call; nothing is changed",
       handler: ({ params, body }) => preview(params.id, body),
     }),
-    operation("deleteAgent", "DELETE /v1/agents/:id", {
+    defineOperation("deleteAgent", "DELETE /v1/agents/:id", {
       access: "admin",
       answer: 204,
       summary: "Delete an agent and its skills",

@@ -71,7 +71,7 @@ export function createAgents(deps: AgentsDeps) {
     if (!agent) throw notFound("agent", didYouMean(id, files.ids()));
     return agent;
   };
-  const all = (): StoredAgent[] => folder.snapshot(() => files.ids().flatMap((id) => files.find(id) ?? []));
+  const listAll = (): StoredAgent[] => folder.snapshot(() => files.ids().flatMap((id) => files.find(id) ?? []));
   const settingsOf = ({ config }: StoredAgent): AgentSettings => withDefaults(config, defaults());
   const toolsOf = ({ id, config }: StoredAgent): string[] => {
     const allows = overrides.allows(id, config.tools);
@@ -93,7 +93,7 @@ export function createAgents(deps: AgentsDeps) {
       updated_at: agent.updatedAt,
     };
   };
-  const detail = (id: string): AgentDetail => {
+  const loadDetail = (id: string): AgentDetail => {
     const agent = find(id);
     return { ...present(agent), prompt: agent.prompt };
   };
@@ -145,9 +145,9 @@ export function createAgents(deps: AgentsDeps) {
       return folder.snapshotInTurns(look, () => shown);
     },
     /** All agents, without the fields that need computing. */
-    listSummaries: (): Pick<Agent, "id" | "name" | "description">[] => all(),
+    listSummaries: (): Pick<Agent, "id" | "name" | "description">[] => listAll(),
     /** @throws Problem 404. */
-    get: detail,
+    get: loadDetail,
     /** The value behind the entity tag: the text of the file, without the agent's activity. */
     version: (id: string): string => find(id).text,
     /** Names of the tools that the agent can use, grants and overrides included. @throws Problem 404. */
@@ -160,7 +160,7 @@ export function createAgents(deps: AgentsDeps) {
       const patch = patchOf(change);
       save(id, rewrite(agent, patch, change.prompt, updateFrontMatter), agent.problems);
       record("configured", id, caller, { fields: [...Object.keys(patch), ...(change.prompt ? ["prompt"] : [])] });
-      return detail(id);
+      return loadDetail(id);
     },
     /** @throws Problem 409 same id, 422. */
     create({ id, ...input }: AgentCreate, caller: Caller): AgentDetail {
@@ -170,7 +170,7 @@ export function createAgents(deps: AgentsDeps) {
       if (files.find(id)) throw conflict("An agent with this id exists. Change it, or choose another id.");
       save(id, updateFrontMatter("", { name: id, ...patchOf(input) }, `\n${String(input.prompt).trim()}\n`), []);
       record("created", id, caller);
-      return detail(id);
+      return loadDetail(id);
     },
     /** @throws Problem 409 while the agent works. */
     remove(id: string, caller: Caller): void {
@@ -184,7 +184,7 @@ export function createAgents(deps: AgentsDeps) {
       files.remove(id);
     },
     /** Every agent file with its problems. */
-    files: (): AgentSummary[] => all().map(summaryOf),
+    files: (): AgentSummary[] => listAll().map(summaryOf),
     /**
      * The agent and its settings, for an execution. @throws Problem 404 unknown, 409 `agent_broken`, 409
      * `agent_disabled`.

@@ -2,7 +2,7 @@
  * The tools of an agent: those that its file names (all tools when it names none), changed by what was switched on or
  * off for it.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
@@ -26,7 +26,7 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
   const all = store.rows(toolOverrides);
   const rowsOf = (agent_id: string): ToolOverride[] => all.list([{ agent_id }], { order: "tool" });
   /** The agent's overrides, tool → on or off. */
-  const of = (agentId: string) => {
+  const readOverrides = (agentId: string) => {
     const rows = store.statement<[tool: string, enabled: number]>(
       "SELECT tool, enabled FROM tool_overrides WHERE agent_id = ?",
     );
@@ -61,7 +61,7 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
         agent_id: agentId,
         tool,
         enabled,
-        updated_at: timestamp(clock.now()),
+        updated_at: toTimestamp(clock.now()),
         updated_by: actorOf(caller),
       };
       store.write(() => {
@@ -79,10 +79,10 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
     removeAll(agentId: string): void {
       store.write(() => all.remove({ agent_id: agentId }));
     },
-    of,
+    readOverrides,
     /** Returns a check whether the agent has a tool. @param listed tools that its file names; undefined for all. */
     allows(agentId: string, listed: readonly string[] | undefined): (tool: string, isGranted: boolean) => boolean {
-      const switched = of(agentId);
+      const switched = readOverrides(agentId);
       return (tool, isGranted) => switched.get(tool) ?? (isGranted || listed === undefined || listed.includes(tool));
     },
   };

@@ -3,7 +3,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { notFound } from "../../core/errors.ts";
 import { pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { ToolOverride } from "./model.ts";
 import type { Agents } from "./service.ts";
 import type { ToolOverrides } from "./tool-overrides.ts";
@@ -13,14 +13,14 @@ export function agentToolRoutes(agents: Pick<Agents, "exists">, overrides: ToolO
     if (!agents.exists(agentId)) throw notFound("agent");
     return agentId;
   };
-  return operations("agents", [
-    operation("listAgentTools", "GET /v1/agent-tools/:agent_id", {
+  return tagOperations("agents", [
+    defineOperation("listAgentTools", "GET /v1/agent-tools/:agent_id", {
       access: "user",
       ...pagesOf(ToolOverride),
       summary: "List an agent's tool overrides",
       handler: ({ params, query }) => overrides.list(requireAgent(params.agent_id), pageOf(query)),
     }),
-    operation("updateAgentTool", "PUT /v1/agent-tools/:agent_id/:tool", {
+    defineOperation("updateAgentTool", "PUT /v1/agent-tools/:agent_id/:tool", {
       access: "admin",
       body: t.Object({ enabled: t.Boolean() }),
       answer: ToolOverride,
@@ -28,7 +28,7 @@ export function agentToolRoutes(agents: Pick<Agents, "exists">, overrides: ToolO
       handler: ({ params, body, caller }) =>
         overrides.set(requireAgent(params.agent_id), params.tool, body.enabled, caller),
     }),
-    operation("deleteAgentTool", "DELETE /v1/agent-tools/:agent_id/:tool", {
+    defineOperation("deleteAgentTool", "DELETE /v1/agent-tools/:agent_id/:tool", {
       access: "admin",
       answer: 204,
       summary: "Remove a tool override",

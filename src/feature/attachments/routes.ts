@@ -3,7 +3,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { invalidField, Problem } from "../../core/errors.ts";
 import { describeFile } from "../../http/file-answer.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { formFile } from "../../http/schema.ts";
 import { Attachment } from "./model.ts";
 import type { AttachmentService } from "./service.ts";
@@ -22,8 +22,8 @@ function rangeOf(header: string | null, size: number): { from: number; to: numbe
 }
 
 export function attachmentRoutes(attachments: AttachmentService) {
-  return operations("attachments", [
-    operation("createAttachmentsUpload", "POST /v1/attachments/upload", {
+  return tagOperations("attachments", [
+    defineOperation("createAttachmentsUpload", "POST /v1/attachments/upload", {
       access: "user",
       scope: "runs",
       upload: true,
@@ -36,13 +36,13 @@ export function attachmentRoutes(attachments: AttachmentService) {
         return answer.created("/v1/attachments/:id", () => attachments.create(kept, caller));
       },
     }),
-    operation("getAttachment", "GET /v1/attachments/:id", {
+    defineOperation("getAttachment", "GET /v1/attachments/:id", {
       access: "user",
       answer: Attachment,
       summary: "Get the metadata of an uploaded file",
       handler: ({ params, caller }) => attachments.get(params.id, caller),
     }),
-    operation("getAttachmentContent", "GET /v1/attachments/:id/content", {
+    defineOperation("getAttachmentContent", "GET /v1/attachments/:id/content", {
       access: "user",
       summary: "Download a file or a byte range of it",
       documented: {

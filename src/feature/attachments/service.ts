@@ -2,7 +2,7 @@
  * Files that people attach to messages. Only the owner can read a file. Its type is determined from its bytes, and it
  * is removed when nothing refers to it any more.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -136,7 +136,7 @@ export function createAttachments(deps: AttachmentsDeps) {
           sha256,
           text_available: media_type === "text/plain",
           status: isReadable ? "processing" : "ready",
-          created_at: timestamp(clock.now()),
+          created_at: toTimestamp(clock.now()),
         });
         forgetKeeper(sha256, ({ userId }) => userId === caller.userId);
         const options = { key: row.id, subject: name, userId: caller.userId };
@@ -184,7 +184,7 @@ export function createAttachments(deps: AttachmentsDeps) {
     async sweep(): Promise<void> {
       const before = clock.now() - LIMITS.attachmentUnheldMs;
       const isUnheld: Condition = ["NOT EXISTS (SELECT 1 FROM attachment_holds WHERE attachment_id = attachments.id)"];
-      store.write(() => rows.remove(["created_at < ?", timestamp(before)], isUnheld));
+      store.write(() => rows.remove(["created_at < ?", toTimestamp(before)], isUnheld));
       for (const sha256 of await content.olderThan(before)) if (!isHeld(sha256)) await content.remove(sha256);
     },
     /** Removes a deleted user's files. */

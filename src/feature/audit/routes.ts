@@ -1,11 +1,11 @@
 /** GET /v1/admin/audit: who did what, newest first. */
 
 import { Type as t } from "@sinclair/typebox";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import { orNull, Time } from "../../core/schema.ts";
 import { listById, listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { idsSince } from "../../store/id-range.ts";
 import { namesOf } from "../../store/names-of.ts";
 import type { Condition } from "../../store/reader.ts";
@@ -44,8 +44,8 @@ const Filter = t.Object({
 
 export function auditRoutes({ rows: rowsOf, statement }: Store) {
   const entries = rowsOf(audit);
-  return operations("admin", [
-    operation("listAudit", "GET /v1/admin/audit", {
+  return tagOperations("admin", [
+    defineOperation("listAudit", "GET /v1/admin/audit", {
       access: "admin",
       query: Filter,
       answer: listOf(AuditRow),
@@ -55,7 +55,7 @@ export function auditRoutes({ rows: rowsOf, statement }: Store) {
         const from = query.since === undefined ? undefined : momentOf(query.since);
         const page = pageOf(query);
         const group = action === undefined ? undefined : inGroup(action);
-        const rows = entries.page([group, { actor }, from === undefined ? undefined : since(from)], page);
+        const rows = entries.page([group, { actor }, from === undefined ? undefined : toCondition(from)], page);
         const nameOf = namesOf(
           statement,
           rows.slice(0, page.limit).flatMap(({ actor, subject }) => [actor, subject ?? ""]),
@@ -77,11 +77,11 @@ const inGroup = (action: string): Condition => [
   `${action}/`,
 ];
 
-const since = (from: string): Condition => [`at >= ? AND ${idsSince("audit", "at")}`, from, from];
+const toCondition = (from: string): Condition => [`at >= ? AND ${idsSince("audit", "at")}`, from, from];
 
 function momentOf(text: string): string {
   const ms = /^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text);
   if (!Number.isFinite(ms) || Math.abs(ms) > 8.64e15)
     throw invalidField("since", "Takes RFC 3339 or epoch milliseconds");
-  return timestamp(ms);
+  return toTimestamp(ms);
 }

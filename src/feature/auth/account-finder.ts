@@ -24,7 +24,7 @@ export function createAccountFinder({ sessions, apiKeys, site, projects }: Accou
   function bySession({ session, user }: { session: { id: string }; user: UserRow }): Caller {
     const admin = isAdmin(user);
     const stillValid = () => {
-      const now = sessions.live(session.id);
+      const now = sessions.findLive(session.id);
       return now !== undefined && isAdmin(now.user) === admin;
     };
     return { kind: "user", admin, userId: user.id, sessionId: session.id, stillValid, projects };
@@ -37,7 +37,7 @@ export function createAccountFinder({ sessions, apiKeys, site, projects }: Accou
     const mayAdmin = scopes === undefined || scopes.includes("admin");
     const [readsAsAdmin, admin] = [isAdmin(found.user), isAdmin(found.user) && mayAdmin];
     const stillValid = () => {
-      const now = apiKeys.live(found.key.id);
+      const now = apiKeys.findLive(found.key.id);
       return now !== undefined && isAdmin(now.user) === readsAsAdmin;
     };
     const { id: userId } = found.user;

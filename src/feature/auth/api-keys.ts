@@ -2,7 +2,7 @@
  * API keys. A key is shown once and stored as a digest. It is limited to its scopes and its expiry, and deleting it
  * makes it invalid.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, toTimestamp } from "../../core/clock.ts";
 import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -28,7 +28,7 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
     expired: row.expires_at !== null && Date.parse(row.expires_at) <= clock.now(),
   });
   /** The key with its user, if both are valid. */
-  function holding(key: Row | undefined): { key: Row; user: UserRow } | undefined {
+  function findValid(key: Row | undefined): { key: Row; user: UserRow } | undefined {
     if (!key || present(key).expired) return undefined;
     const user = people.find({ id: key.user_id });
     return user?.active ? { key, user } : undefined;
@@ -57,9 +57,9 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
         hash: tokenHash(key),
         preview: `${key.slice(0, 9)}…${key.slice(-4)}`,
         scopes: scopes && [...new Set(scopes)],
-        expires_at: expires_at && timestamp(Date.parse(expires_at)),
+        expires_at: expires_at && toTimestamp(Date.parse(expires_at)),
         last_used_at: null,
-        created_at: timestamp(now),
+        created_at: toTimestamp(now),
       };
       return store.write(() => {
         if (keys.count({ user_id: userId }) >= LIMITS.apiKeysPerUser)
@@ -97,15 +97,15 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
     /** The key and its user, if both are valid. */
     find(key: string): { key: Row; user: UserRow } | undefined {
       if (!key.startsWith(TOKEN_PREFIXES.apiKey)) return undefined;
-      const found = holding(keys.find({ hash: tokenHash(key) }));
+      const found = findValid(keys.find({ hash: tokenHash(key) }));
       if (!found) return undefined;
       const { id, last_used_at } = found.key;
       const now = clock.now();
       if (last_used_at === null || now - Date.parse(last_used_at) > TOUCH_MS)
-        store.write(() => keys.update({ last_used_at: timestamp(now) }, { id }));
+        store.write(() => keys.update({ last_used_at: toTimestamp(now) }, { id }));
       return found;
     },
     /** The same as `find`, by the key's id. Open streams use it to check that their key is still valid. */
-    live: (id: string): { key: Row; user: UserRow } | undefined => holding(keys.find({ id })),
+    findLive: (id: string): { key: Row; user: UserRow } | undefined => findValid(keys.find({ id })),
   };
 }

@@ -3,7 +3,7 @@
 import { notFound } from "../../core/errors.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
@@ -19,8 +19,8 @@ export function apiKeyRoutes({ apiKeys, store }: { apiKeys: ApiKeys; store: Stor
     if (!mine || !people.find({ id })) throw notFound("user");
     return id;
   }
-  return operations("auth", [
-    operation("createApiKey", "POST /v1/auth/api-keys", {
+  return tagOperations("auth", [
+    defineOperation("createApiKey", "POST /v1/auth/api-keys", {
       access: "user",
       scope: "accounts",
       body: ApiKeyCreate,
@@ -34,28 +34,28 @@ export function apiKeyRoutes({ apiKeys, store }: { apiKeys: ApiKeys; store: Stor
           ({ key: _, ...rest }) => rest,
         ),
     }),
-    operation("listApiKeys", "GET /v1/auth/api-keys", {
+    defineOperation("listApiKeys", "GET /v1/auth/api-keys", {
       access: "user",
       credential: true,
       ...pagesOf(ApiKey),
       summary: "List your API keys",
       handler: ({ query, caller }) => apiKeys.list(caller.userId ?? "", pageOf(query)),
     }),
-    operation("getApiKey", "GET /v1/auth/api-keys/:id", {
+    defineOperation("getApiKey", "GET /v1/auth/api-keys/:id", {
       access: "user",
       credential: true,
       answer: ApiKey,
       summary: "Get one of your API keys",
       handler: ({ params, caller }) => apiKeys.get(accountOf(caller), params.id),
     }),
-    operation("deleteApiKey", "DELETE /v1/auth/api-keys/:id", {
+    defineOperation("deleteApiKey", "DELETE /v1/auth/api-keys/:id", {
       access: "user",
       scope: "accounts",
       answer: 204,
       summary: "Revoke one of your API keys",
       handler: ({ params, caller }) => apiKeys.remove(accountOf(caller), params.id, actorOf(caller), caller.address),
     }),
-    operation("listUserApiKeys", "GET /v1/users/:id/api-keys", {
+    defineOperation("listUserApiKeys", "GET /v1/users/:id/api-keys", {
       access: "user",
       credential: true,
       ...pagesOf(ApiKey),
@@ -63,7 +63,7 @@ export function apiKeyRoutes({ apiKeys, store }: { apiKeys: ApiKeys; store: Stor
       summary: "List a user's API keys; only administrators can see those of other users",
       handler: ({ params, query, caller }) => apiKeys.list(visibleUser(params.id, caller), pageOf(query)),
     }),
-    operation("deleteUserApiKey", "DELETE /v1/users/:id/api-keys/:key_id", {
+    defineOperation("deleteUserApiKey", "DELETE /v1/users/:id/api-keys/:key_id", {
       access: "user",
       scope: "accounts",
       answer: 204,

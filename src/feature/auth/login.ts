@@ -99,14 +99,15 @@ export function createLogin({ store, clock, audit, passwords, attempts, sessions
       { pending_token, session, ...given }: SecondFactor & { pending_token: string; session?: SessionKind | undefined },
       visitor: Visitor,
     ): Promise<Opened> {
-      const late = () => unauthorized("The pending log-in has expired. Log in again.", "pending_login_over");
+      const createExpiredProblem = () =>
+        unauthorized("The pending log-in has expired. Log in again.", "pending_login_over");
       const hash = tokenHash(pending_token);
       const pending = pendings.get(hash);
-      if (!pending || pending.until < clock.monotonic()) throw late();
+      if (!pending || pending.until < clock.monotonic()) throw createExpiredProblem();
       const user = people.find({ id: pending.userId });
       if (!user?.active || user.password_hash !== pending.passwordHash || ++pending.tries > LIMITS.secondFactorTries) {
         pendings.delete(hash);
-        throw late();
+        throw createExpiredProblem();
       }
       if (user.totp_enabled && !twoFactor.consume(user, given, visitor.address))
         throw unauthorized("The code is wrong, or was used.", "wrong_code");

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import Database from "better-sqlite3";
-import { DAY_MS, systemClock, timestamp } from "../../core/clock.ts";
+import { DAY_MS, systemClock, toTimestamp } from "../../core/clock.ts";
 import type { Config } from "../../core/config.ts";
 import { normalEmail } from "../../core/email.ts";
 import { conflict, expectFound, isProblem, notFound } from "../../core/errors.ts";
@@ -37,7 +37,7 @@ export function openLostAccess(config: Pick<Config, "data">) {
   const byEmail = (email: string): UserRow | undefined => people.find({ email: normalEmail(email) });
   const loadUser = (email: string): UserRow => expectFound(byEmail(email), "account with that address");
   const change = (row: UserRow, changes: Partial<UserRow>): User => {
-    const next = { ...row, ...changes, updated_at: timestamp(clock.now()) };
+    const next = { ...row, ...changes, updated_at: toTimestamp(clock.now()) };
     people.update(next, { id: row.id });
     return presentUser(next);
   };
@@ -54,7 +54,7 @@ export function openLostAccess(config: Pick<Config, "data">) {
       const email = normalEmail(given);
       assertGoodPassword(password, email);
       const password_hash = await passwords.hash(password);
-      const at = timestamp(clock.now());
+      const at = toTimestamp(clock.now());
       return store.write(() => {
         const existing = byEmail(email);
         if (existing?.role === "admin" && existing.active)
@@ -104,10 +104,10 @@ export function openLostAccess(config: Pick<Config, "data">) {
       user: User;
       expires_at: string;
     } {
-      const first = () => people.list([{ role: "admin" }], { order: "created_at", limit: 1 });
-      const row = email === undefined ? first()[0] : loadUser(email);
+      const listFirstAdmin = () => people.list([{ role: "admin" }], { order: "created_at", limit: 1 });
+      const row = email === undefined ? listFirstAdmin()[0] : loadUser(email);
       if (!row) throw notFound("administrator; make one with: skep admin create");
-      const expires_at = timestamp(clock.now() + days * DAY_MS);
+      const expires_at = toTimestamp(clock.now() + days * DAY_MS);
       const input = { name: "skep admin token", expires_at, ...(scopes ? { scopes } : {}) };
       const { key } = apiKeys.create(row.id, input, "command-line");
       return { key: key ?? "", user: presentUser(row), expires_at };

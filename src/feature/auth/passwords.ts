@@ -16,7 +16,7 @@ export type Passwords = ReturnType<typeof createPasswords>;
 const PARAMETERS = { algorithm: "argon2id", memoryCost: 9_216, timeCost: 4 } as const;
 /** Length of the salt, and of the hash. */
 const HASH_BYTES = 32;
-const plain = (password: string): string => password.normalize("NFKC");
+const normalize = (password: string): string => password.normalize("NFKC");
 
 /**
  * A string in the form of a hash, whose password nobody knows. Passwords for unknown accounts are checked against it,
@@ -42,10 +42,10 @@ export function createPasswords(parallel = Math.max(1, availableParallelism() - 
   }
   return {
     /** @throws Problem 503 `busy`. */
-    hash: async (password: string): Promise<string> => inTurn(() => Bun.password.hash(plain(password), PARAMETERS)),
+    hash: async (password: string): Promise<string> => inTurn(() => Bun.password.hash(normalize(password), PARAMETERS)),
     /** Returns false for a null hash too, after the same work. @throws Problem 503 `busy`. */
     async verify(password: string, hash: string | null): Promise<boolean> {
-      const same = await inTurn(() => Bun.password.verify(plain(password), hash ?? decoy));
+      const same = await inTurn(() => Bun.password.verify(normalize(password), hash ?? decoy));
       return same && hash !== null;
     },
   };
@@ -53,7 +53,7 @@ export function createPasswords(parallel = Math.max(1, availableParallelism() - 
 
 /** @throws Problem 422 for a password that equals the e-mail address or repeats one character. */
 export function assertGoodPassword(password: string, email: string): void {
-  const lower = plain(password).toLowerCase();
+  const lower = normalize(password).toLowerCase();
   if (lower === email || lower === email.split("@")[0])
     throw invalidField("/password", "A password must not be the e-mail address");
   if (new Set(lower).size < 4) throw invalidField("/password", "A password needs at least four different characters");

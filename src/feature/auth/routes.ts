@@ -3,10 +3,10 @@
 import { Type as t } from "@sinclair/typebox";
 import { forbidden } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { owns } from "../../core/ownership.ts";
+import { isOwner } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import { SESSION_COOKIE } from "../../http/cookies.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { users } from "../../store/tables/accounts.ts";
 import type { Core } from "../feature.ts";
 import { presentUser } from "../users/model.ts";
@@ -59,22 +59,22 @@ function loginRoutes({ auth, site, providerLogout }: AuthRouteDeps) {
     if (cookie !== undefined) set.headers["Set-Cookie"] = sessionCookie(cookie, COOKIE_SECONDS);
     return answer;
   };
-  async function logout(
+  async function logOut(
     caller: Caller,
     request: Request,
     body: typeof LogoutBody.static | null,
   ): Promise<string | undefined> {
     const given = body?.refresh_token === undefined ? undefined : sessions.ofRefreshToken(body.refresh_token);
-    const named = given && (caller.userId === undefined || owns(caller, given.user_id)) ? given : undefined;
-    const current = caller.sessionId === undefined ? undefined : sessions.live(caller.sessionId)?.session;
+    const named = given && (caller.userId === undefined || isOwner(caller, given.user_id)) ? given : undefined;
+    const current = caller.sessionId === undefined ? undefined : sessions.findLive(caller.sessionId)?.session;
     const idToken = current && sessions.idToken(current);
     for (const session of [named, current]) if (session) sessions.end(session.id);
     if (!body?.end_provider_session || !idToken || !current?.oidc_slug) return undefined;
     return providerLogout(current.oidc_slug, idToken, `${site.base(request)}/`);
   }
 
-  return operations("auth", [
-    operation("login", "POST /v1/auth/login", {
+  return tagOperations("auth", [
+    defineOperation("login", "POST /v1/auth/login", {
       access: "public",
       limit: "login",
       body: LoginBody,
@@ -85,7 +85,7 @@ function loginRoutes({ auth, site, providerLogout }: AuthRouteDeps) {
         return "answer" in result ? setCookie(set, result) : result;
       },
     }),
-    operation("loginWithCode", "POST /v1/auth/login/2fa", {
+    defineOperation("loginWithCode", "POST /v1/auth/login/2fa", {
       access: "public",
       limit: "login",
       body: SecondFactorBody,
@@ -94,7 +94,7 @@ function loginRoutes({ auth, site, providerLogout }: AuthRouteDeps) {
       handler: async ({ body, request, caller, set }) =>
         setCookie(set, await login.secondFactor(body, visitorOf(request, caller))),
     }),
-    operation("refresh", "POST /v1/auth/refresh", {
+    defineOperation("refresh", "POST /v1/auth/refresh", {
       access: "public",
       limit: "refresh",
       body: RefreshBody,
@@ -102,21 +102,21 @@ function loginRoutes({ auth, site, providerLogout }: AuthRouteDeps) {
       summary: "Exchange a refresh token for new tokens; each refresh token works once",
       handler: ({ body, request, caller }) => sessions.refresh(body.refresh_token, visitorOf(request, caller)),
     }),
-    operation("logout", "POST /v1/auth/logout", {
+    defineOperation("logout", "POST /v1/auth/logout", {
       access: "user",
       scope: "accounts",
       body: LogoutBody,
       answer: { 200: t.Object({ logout_url: t.String() }), 204: t.Void() },
       summary: "Log out and end the session and its tokens",
       handler: async ({ body, request, caller, set }) => {
-        const logout_url = await logout(caller, request, body ?? null);
+        const logout_url = await logOut(caller, request, body ?? null);
         set.headers["Set-Cookie"] = sessionCookie("", 0);
         if (logout_url !== undefined) return { logout_url };
         set.status = 204;
         return undefined;
       },
     }),
-    operation("createSetup", "POST /v1/auth/setup", {
+    defineOperation("createSetup", "POST /v1/auth/setup", {
       access: "public",
       limit: "setup",
       body: SetupBody,
@@ -135,7 +135,7 @@ function loginRoutes({ auth, site, providerLogout }: AuthRouteDeps) {
 /** Routes for the caller's own account. */
 function accountRoutes({ auth: { sessions, twoFactor }, store }: AuthRouteDeps) {
   const people = store.rows(users);
-  const me = (caller: Caller): Me => {
+  const presentMe = (caller: Caller): Me => {
     const row = caller.userId === undefined ? undefined : people.find({ id: caller.userId });
     const session = {
       kind: caller.kind === "engine" ? ("engine" as const) : row ? ("user" as const) : ("local" as const),
@@ -145,22 +145,22 @@ function accountRoutes({ auth: { sessions, twoFactor }, store }: AuthRouteDeps) 
     return { ...(row ? presentUser(row) : localUser(session.kind)), session };
   };
 
-  return operations("auth", [
-    operation("getMe", "GET /v1/auth/me", {
+  return tagOperations("auth", [
+    defineOperation("getMe", "GET /v1/auth/me", {
       access: "user",
       credential: true,
       answer: Me,
       summary: "Get the current user and session",
-      handler: ({ caller }) => me(caller),
+      handler: ({ caller }) => presentMe(caller),
     }),
-    operation("enable2fa", "POST /v1/auth/2fa/enable", {
+    defineOperation("enable2fa", "POST /v1/auth/2fa/enable", {
       access: "user",
       scope: "accounts",
       answer: TwoFactorSetup,
       summary: "Start to set up two-factor verification and get a secret to scan",
       handler: ({ caller }) => twoFactor.enable(accountOf(caller)),
     }),
-    operation("verify2fa", "POST /v1/auth/2fa/verify", {
+    defineOperation("verify2fa", "POST /v1/auth/2fa/verify", {
       access: "user",
       scope: "accounts",
       body: TwoFactorVerify,
@@ -168,7 +168,7 @@ function accountRoutes({ auth: { sessions, twoFactor }, store }: AuthRouteDeps) 
       summary: "Turn on two-factor verification and get recovery codes, which are shown only once",
       handler: ({ body, caller }) => twoFactor.verify(accountOf(caller), body.code, caller.address),
     }),
-    operation("disable2fa", "POST /v1/auth/2fa/disable", {
+    defineOperation("disable2fa", "POST /v1/auth/2fa/disable", {
       access: "user",
       scope: "accounts",
       body: TwoFactorDisable,
@@ -176,14 +176,14 @@ function accountRoutes({ auth: { sessions, twoFactor }, store }: AuthRouteDeps) 
       summary: "Turn off two-factor verification",
       handler: ({ body, caller }) => twoFactor.disable(accountOf(caller), body, caller.address),
     }),
-    operation("listSessions", "GET /v1/auth/sessions", {
+    defineOperation("listSessions", "GET /v1/auth/sessions", {
       access: "user",
       credential: true,
       answer: t.Object({ items: t.Array(AuthSession), next_cursor: t.Null() }),
       summary: "List your log-in sessions",
       handler: ({ caller }) => ({ items: sessions.list(caller.userId ?? "", caller.sessionId), next_cursor: null }),
     }),
-    operation("deleteSession", "DELETE /v1/auth/sessions/:id", {
+    defineOperation("deleteSession", "DELETE /v1/auth/sessions/:id", {
       access: "user",
       scope: "accounts",
       answer: 204,

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, toTimestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { createAccessTokens } from "../../http/access-tokens.ts";
 import { openStore, type Store } from "../../store/store.ts";
@@ -23,7 +23,7 @@ beforeEach(() => {
   const clock = { now: () => now, monotonic: () => now };
   store = openStore({ path: join(folder, "skep.db"), clock });
   const row = { display_name: "", role: "user", active: true, totp_enabled: false, totp_last_step: 0 } as const;
-  const at = timestamp(now);
+  const at = toTimestamp(now);
   for (const id of ["usr_1", "usr_2"])
     store.write(() =>
       store.rows(users).insert({ ...row, id, email: `${id}@example.test`, created_at: at, updated_at: at }),

@@ -3,7 +3,7 @@
  * second use of the same token ends the session. A cookie session has one opaque token. Each look-up reads the session
  * and its user, so a revocation takes effect at once.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { notFound, unauthorized } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -49,7 +49,7 @@ interface SessionsDeps extends Pick<Core, "store" | "clock" | "audit" | "sealer"
 export function createSessions({ store, clock, audit, sealer, accessTokens }: SessionsDeps) {
   const [rows, people, refreshes] = [store.rows(authSessions), store.rows(users), store.rows(refreshTokens)];
   const arrivals = createArrivals({ store, clock, accessTokens });
-  const { live } = arrivals;
+  const { findLive } = arrivals;
   const end = (id: string) => {
     store.write(() => rows.remove({ id }));
   };
@@ -104,12 +104,12 @@ export function createSessions({ store, clock, audit, sealer, accessTokens }: Se
           last_used_at: now,
           expires_at,
         });
-        people.update({ last_login_at: timestamp(now) }, { id: userId });
+        people.update({ last_login_at: toTimestamp(now) }, { id: userId });
         const data = { session_id: id, kind, ...(oidc ? { provider: oidc.slug } : {}) };
         audit({ action: "login.succeeded", actor: userId, subject: userId, address, data });
         also?.();
         const refresh = kind === "bearer" ? addRefreshToken(id, expires_at) : undefined;
-        return { refresh, user: { ...user, last_login_at: timestamp(now) } };
+        return { refresh, user: { ...user, last_login_at: toTimestamp(now) } };
       });
       if (made.refresh) return { answer: await bearerAnswer(made.user, id, made.refresh) };
       const expires_in = LIMITS.sessionIdleMs / SECONDS;
@@ -121,7 +121,7 @@ export function createSessions({ store, clock, audit, sealer, accessTokens }: Se
       // The outcome is committed before it is answered: an error thrown inside would undo the end of the session.
       const outcome = store.write(() => {
         const row = refreshes.find({ hash: tokenHash(token) });
-        const found = row && live(row.session_id);
+        const found = row && findLive(row.session_id);
         if (!row || !found || row.expires_at <= now) return undefined;
         const { session, user } = found;
         if (row.used_at !== null) {
@@ -189,12 +189,12 @@ type ArrivalsDeps = Pick<SessionsDeps, "store" | "clock" | "accessTokens">;
 /** Finds the session of a request from its credentials. */
 function createArrivals({ store, clock, accessTokens }: ArrivalsDeps) {
   const [rows, people] = [store.rows(authSessions), store.rows(users)];
-  function holding(session: SessionRow | undefined): Found | undefined {
+  function findValid(session: SessionRow | undefined): Found | undefined {
     if (!session || session.expires_at <= clock.now()) return undefined;
     const user = people.find({ id: session.user_id });
     return user?.active ? { session, user } : undefined;
   }
-  const live = (id: string): Found | undefined => holding(rows.find({ id }));
+  const findLive = (id: string): Found | undefined => findValid(rows.find({ id }));
   /** Extends a session that is in use, at most once in TOUCH_MS. */
   function touch(session: SessionRow): void {
     const now = clock.now();
@@ -208,16 +208,16 @@ function createArrivals({ store, clock, accessTokens }: ArrivalsDeps) {
 
   return {
     /** The session and its user, if both are valid. */
-    live,
+    findLive,
     async byAccessToken(token: string): Promise<Found | undefined> {
       const named = await accessTokens.verify(token);
-      const found = named && live(named.sessionId);
+      const found = named && findLive(named.sessionId);
       if (!found || found.user.id !== named.userId || found.session.kind !== "bearer") return undefined;
       touch(found.session);
       return found;
     },
     byCookie(cookie: string): Found | undefined {
-      const found = holding(rows.find({ cookie_hash: tokenHash(cookie) }));
+      const found = findValid(rows.find({ cookie_hash: tokenHash(cookie) }));
       if (found) touch(found.session);
       return found;
     },
@@ -231,7 +231,7 @@ const presentSession = (row: SessionRow, currentId: string | undefined): AuthSes
   address: row.address,
   user_agent: row.user_agent,
   provider: row.oidc_slug,
-  created_at: timestamp(row.created_at),
-  last_used_at: timestamp(row.last_used_at),
-  expires_at: timestamp(row.expires_at),
+  created_at: toTimestamp(row.created_at),
+  last_used_at: toTimestamp(row.last_used_at),
+  expires_at: toTimestamp(row.expires_at),
 });

@@ -3,7 +3,7 @@
  * It works once: of two requests at the same time one wins, and every later one gets 409.
  */
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { normalEmail } from "../../core/email.ts";
 import { conflict, forbidden } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -54,7 +54,7 @@ export function createSetup({ store, clock, audit, passwords, sessions, tokenPat
       const email = normalEmail(given);
       assertGoodPassword(password, email);
       const password_hash = await passwords.hash(password);
-      const at = timestamp(clock.now());
+      const at = toTimestamp(clock.now());
       const row = newUserRow({ id: newId("user"), email, display_name, role: "admin", password_hash, at });
       store.write(() => {
         assertOpen();

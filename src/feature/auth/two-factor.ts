@@ -4,9 +4,9 @@
  * lock the account's second factor.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, expectFound, invalidField } from "../../core/errors.ts";
-import { lazy } from "../../core/lazy.ts";
+import { memoize } from "../../core/lazy.ts";
 import { recoveryCodes, users } from "../../store/tables/accounts.ts";
 import type { Core } from "../feature.ts";
 import type { UserRow } from "../users/model.ts";
@@ -14,7 +14,7 @@ import { type Attempts, attemptKey } from "./attempts.ts";
 import type { CheckPassword } from "./passwords.ts";
 
 /** Loaded when somebody uses a second factor. */
-const totp = lazy((): typeof import("./totp.ts") => require("./totp.ts"));
+const totp = memoize((): typeof import("./totp.ts") => require("./totp.ts"));
 
 const CODES = 10;
 const STEP_SECONDS = 30;
@@ -69,7 +69,7 @@ export function createTwoFactor({ store, clock, audit, sealer, attempts, checkPa
     audit({ action, actor: user.id, subject: user.id, address, data: { how } });
     return right;
   }
-  const wrong = (pointer: string) => invalidField(pointer, "The code is wrong, or was used");
+  const createProblem = (pointer: string) => invalidField(pointer, "The code is wrong, or was used");
 
   return {
     consume,
@@ -87,10 +87,10 @@ export function createTwoFactor({ store, clock, audit, sealer, attempts, checkPa
       const user = userOf(userId);
       if (user.totp_enabled || user.totp_sealed === null)
         throw conflict("There is nothing to verify. Call 2fa/enable first.", "two_factor_not_begun");
-      if (!consume(user, { code }, address)) throw wrong("/code");
+      if (!consume(user, { code }, address)) throw createProblem("/code");
       const recovery_codes = Array.from({ length: CODES }, newRecoveryCode);
       store.write(() => {
-        people.update({ totp_enabled: true, updated_at: timestamp(clock.now()) }, { id: userId });
+        people.update({ totp_enabled: true, updated_at: toTimestamp(clock.now()) }, { id: userId });
         codes.remove({ user_id: userId });
         for (const one of recovery_codes) codes.insert({ user_id: userId, hash: recoveryHash(userId, one) });
         audit({ action: "second_factor.enabled", actor: userId, subject: userId, address });
@@ -105,10 +105,11 @@ export function createTwoFactor({ store, clock, audit, sealer, attempts, checkPa
     ): Promise<void> {
       const user = userOf(userId);
       if (!user.totp_enabled) throw conflict("Two-factor verification is off.", "two_factor_off");
-      if (user.password_hash !== null && !(password && (await checkPassword(user, password)))) throw wrong("/password");
-      if (!consume(user, given, address)) throw wrong(given.code === undefined ? "/recovery_code" : "/code");
+      if (user.password_hash !== null && !(password && (await checkPassword(user, password))))
+        throw createProblem("/password");
+      if (!consume(user, given, address)) throw createProblem(given.code === undefined ? "/recovery_code" : "/code");
       store.write(() => {
-        const change = { totp_enabled: false, totp_sealed: null, updated_at: timestamp(clock.now()) };
+        const change = { totp_enabled: false, totp_sealed: null, updated_at: toTimestamp(clock.now()) };
         people.update(change, { id: userId });
         codes.remove({ user_id: userId });
         audit({ action: "second_factor.disabled", actor: userId, subject: userId, address });

@@ -20,21 +20,21 @@ const LOOK_MS = 30_000;
 
 export const backups = defineFeature("backups", (deps: Needs) => {
   const { folder, metrics } = deps;
-  const settings = () => deps.settings.get().backup;
-  const scheduledFolder = () => settings().folder ?? folder.backups;
+  const readSettings = () => deps.settings.get().backup;
+  const scheduledFolder = () => readSettings().folder ?? folder.backups;
   const service = createBackups({
     ...deps,
     folder: folder.backups,
     scheduledFolder,
     wrongFolder() {
-      const path = settings().folder;
+      const path = readSettings().folder;
       return path === null ? undefined : wrongBackupFolder(path, folder.root);
     },
-    keepRule: settings,
+    keepRule: readSettings,
     onScheduledEnd: (job) => schedule.recordEnd(job),
     write: createBackupWriter(selfCommand("backup-worker"), folder.root),
   });
-  const schedule = createBackupClock({ ...deps, settings, folder: scheduledFolder, start: service.startScheduled });
+  const schedule = createBackupClock({ ...deps, readSettings, folder: scheduledFolder, start: service.startScheduled });
   // Runs before any job begins, so no backup is being written yet.
   service.sweep();
   metrics.gauge(

@@ -1,7 +1,7 @@
 /** The rule for removing old backups, applied to two years of backups. */
 import { expect, test } from "bun:test";
 import { DAY_MS } from "../../core/clock.ts";
-import { expendable } from "./keep.ts";
+import { pickExpendable } from "./keep.ts";
 
 const at = (text: string) => ({ at: Date.parse(text) });
 const rule = (keep_daily: number, keep_weekly: number, keep_monthly: number) => ({
@@ -10,7 +10,7 @@ const rule = (keep_daily: number, keep_weekly: number, keep_monthly: number) => 
   keep_monthly,
 });
 const listKept = (all: { at: number }[], of: ReturnType<typeof rule>) => {
-  const gone = new Set(expendable(all, of));
+  const gone = new Set(pickExpendable(all, of));
   return all.filter((one) => !gone.has(one)).map((one) => new Date(one.at).toISOString().slice(0, 10));
 };
 
@@ -24,7 +24,7 @@ test("the last of each day, ISO week and month stays, as many as the rule says",
 
 test("the newest stays in any case, of several on a day only the last, and days without one do not count", () => {
   const some = [at("2026-01-01T01:00:00Z"), at("2026-03-01T01:00:00Z"), at("2026-03-01T23:00:00Z")];
-  expect(expendable(some, rule(0, 0, 0))).toEqual([some[1]!, some[0]!]);
-  expect(expendable(some, rule(2, 0, 0))).toEqual([some[1]!]);
-  expect(expendable([], rule(7, 4, 6))).toEqual([]);
+  expect(pickExpendable(some, rule(0, 0, 0))).toEqual([some[1]!, some[0]!]);
+  expect(pickExpendable(some, rule(2, 0, 0))).toEqual([some[1]!]);
+  expect(pickExpendable([], rule(7, 4, 6))).toEqual([]);
 });

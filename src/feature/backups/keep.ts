@@ -13,7 +13,7 @@ const MONDAY = 3;
 /**
  * @param backups `at`: when each backup was begun, ms since the epoch. Days are UTC. @returns the backups to remove.
  */
-export function expendable<T extends { at: number }>(backups: readonly T[], rule: KeepRule): T[] {
+export function pickExpendable<T extends { at: number }>(backups: readonly T[], rule: KeepRule): T[] {
   const newestFirst = [...backups].sort((a, b) => b.at - a.at);
   const kept = new Set(newestFirst.slice(0, 1));
   const keepLastOf = (count: number, periodOf: (at: number) => string | number): void => {

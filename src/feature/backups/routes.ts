@@ -3,7 +3,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { answerArchive, describeFile } from "../../http/file-answer.ts";
 import { pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
 import { Backup, BackupSchedule } from "./model.ts";
 import type { BackupClock } from "./schedule.ts";
@@ -11,41 +11,41 @@ import type { Backups } from "./service.ts";
 
 const BackupPath = t.Object({ id: t.String({ maxLength: 64 }) });
 
-export function backupRoutes(backups: Backups, schedule: Pick<BackupClock, "status">) {
-  return operations("admin", [
-    operation("listBackups", "GET /v1/admin/backups", {
+export function backupRoutes(backups: Backups, schedule: Pick<BackupClock, "readStatus">) {
+  return tagOperations("admin", [
+    defineOperation("listBackups", "GET /v1/admin/backups", {
       access: "admin",
       ...pagesOf(Backup),
       summary: "List the backups that this server made, newest first",
       handler: ({ query }) => backups.list(pageOf(query)),
     }),
-    operation("backups", "POST /v1/admin/backups", {
+    defineOperation("backups", "POST /v1/admin/backups", {
       access: "admin",
       answer: { 202: Job },
       summary: "Make a backup, without the keys that open its secrets, as a background job",
       handler: ({ caller, answer }) => answer.accepted("/v1/jobs/:id", () => backups.start(caller)),
     }),
-    operation("getBackupSchedule", "GET /v1/admin/backup-schedule", {
+    defineOperation("getBackupSchedule", "GET /v1/admin/backup-schedule", {
       access: "admin",
       answer: BackupSchedule,
       summary: "Get the backup schedule and the result of the last scheduled backup",
-      handler: schedule.status,
+      handler: schedule.readStatus,
     }),
-    operation("getBackup", "GET /v1/admin/backups/:id", {
+    defineOperation("getBackup", "GET /v1/admin/backups/:id", {
       access: "admin",
       params: BackupPath,
       answer: Backup,
       summary: "Get a backup",
       handler: ({ params }) => backups.get(params.id),
     }),
-    operation("getBackupContent", "GET /v1/admin/backups/:id/content", {
+    defineOperation("getBackupContent", "GET /v1/admin/backups/:id/content", {
       access: "admin",
       params: BackupPath,
       summary: "Download a backup, for `skep restore`",
       documented: { responses: { 200: describeFile("application/gzip", "The backup as a gzipped tar archive.") } },
       handler: ({ params, caller }) => answerArchive(Bun.file(backups.download(params.id, caller)), params.id),
     }),
-    operation("deleteBackup", "DELETE /v1/admin/backups/:id", {
+    defineOperation("deleteBackup", "DELETE /v1/admin/backups/:id", {
       access: "admin",
       params: BackupPath,
       answer: 204,

@@ -3,12 +3,12 @@
  * was missed is made after a restart. A failed backup is tried again every hour, and administrators are notified until
  * one succeeds.
  */
-import { HOUR_MS, timestamp } from "../../core/clock.ts";
+import { HOUR_MS, toTimestamp } from "../../core/clock.ts";
 import type { EndedJob } from "../../core/jobs.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { planOf } from "../../core/schedule.ts";
 import type { Standby } from "../../store/identity.ts";
-import { type Finding, fail, ok, warn } from "../doctor/model.ts";
+import { type Finding, fail, pass, warn } from "../doctor/model.ts";
 import type { Core } from "../feature.ts";
 import type { Notifications } from "../notifications/service.ts";
 import type { Settings } from "../settings/model.ts";
@@ -17,7 +17,7 @@ import type { BackupSchedule } from "./model.ts";
 interface BackupClockDeps extends Pick<Core, "store" | "clock"> {
   standby: Pick<Standby, "since">;
   notifications: Pick<Notifications, "notify" | "resolve">;
-  settings(): Settings["backup"];
+  readSettings(): Settings["backup"];
   /** The current folder of scheduled backups. */
   folder(): string;
   /** Starts a backup. Called in a transaction. */
@@ -52,13 +52,13 @@ export function createBackupClock(deps: BackupClockDeps) {
     void store
       .statement("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)")
       .run(FACT, JSON.stringify(state satisfies State));
-  const plan = () => {
-    const { schedule, timezone } = deps.settings();
+  const readPlan = () => {
+    const { schedule, timezone } = deps.readSettings();
     return schedule === null ? undefined : planOf({ schedule, timezone, blackouts: [] });
   };
   /** When the backup that has not succeeded yet was due. Undefined when none is outstanding. */
   function dueSince(state: State | undefined): number | undefined {
-    const due = state && plan()?.last(clock.now());
+    const due = state && readPlan()?.last(clock.now());
     if (state === undefined || due === undefined || due === null) return undefined;
     return due > Math.max(state.since, state.succeeded_at ?? 0) ? due : undefined;
   }
@@ -68,7 +68,7 @@ export function createBackupClock(deps: BackupClockDeps) {
   };
   function tellFailure(message: string, succeeded_at: number | null): void {
     const last =
-      succeeded_at === null ? "None has succeeded yet" : `The last good one is of ${timestamp(succeeded_at)}`;
+      succeeded_at === null ? "None has succeeded yet" : `The last good one is of ${toTimestamp(succeeded_at)}`;
     notifications.notify({
       level: "error",
       title: "The scheduled backup failed",
@@ -77,26 +77,26 @@ export function createBackupClock(deps: BackupClockDeps) {
     });
   }
 
-  function status(): BackupSchedule {
-    const { schedule, timezone } = deps.settings();
-    const [state, next] = [readState(), plan()?.next(clock.now()) ?? null];
-    const at = (ms: number | null | undefined) => (ms === null || ms === undefined ? null : timestamp(ms));
+  function readStatus(): BackupSchedule {
+    const { schedule, timezone } = deps.readSettings();
+    const [state, next] = [readState(), readPlan()?.next(clock.now()) ?? null];
+    const stamp = (ms: number | null | undefined) => (ms === null || ms === undefined ? null : toTimestamp(ms));
     return {
       schedule,
       timezone,
       folder: deps.folder(),
-      next_at: at(next),
-      last_success_at: at(state?.succeeded_at),
+      next_at: stamp(next),
+      last_success_at: stamp(state?.succeeded_at),
       error: schedule === null ? null : (state?.error ?? null),
       overdue: isOverdue(state),
     };
   }
 
   return {
-    status,
+    readStatus,
     /** Starts a backup when one is due. */
     look(): void {
-      const { schedule, timezone } = deps.settings();
+      const { schedule, timezone } = deps.readSettings();
       if (schedule === null) return notifications.resolve(NOTICE);
       if (deps.standby.since() !== null) return;
       store.write(() => {
@@ -123,15 +123,18 @@ export function createBackupClock(deps: BackupClockDeps) {
         notifications.resolve(NOTICE);
       } else if (state === "failed") {
         const why = error ?? { code: "internal_error", message: "It failed; the log says why." };
-        keep({ ...before, error: { at: timestamp(clock.now()), ...why } });
+        keep({ ...before, error: { at: toTimestamp(clock.now()), ...why } });
         tellFailure(why.message, before.succeeded_at);
       }
     },
     finding(): Finding {
-      const { schedule, last_success_at, next_at, error, overdue } = status();
+      const { schedule, last_success_at, next_at, error, overdue } = readStatus();
       const last = last_success_at === null ? "none has succeeded yet" : `the last good one is of ${last_success_at}`;
       if (schedule === null)
-        return ok("backups", "none by schedule; skep settings set backup.schedule='30 3 * * *' makes one every night");
+        return pass(
+          "backups",
+          "none by schedule; skep settings set backup.schedule='30 3 * * *' makes one every night",
+        );
       if (error !== null)
         return fail(
           "backups",
@@ -139,7 +142,7 @@ export function createBackupClock(deps: BackupClockDeps) {
           "mend that; it is tried again every hour",
         );
       if (overdue) return warn("backups", `${last}; one is overdue`, "see skep jobs for what holds it up");
-      return ok("backups", `${last}; the next is due at ${next_at}`);
+      return pass("backups", `${last}; the next is due at ${next_at}`);
     },
     /** When the last successful backup was begun, seconds since 1970; null when there is none. */
     lastSuccessSeconds: (): number | null => {
@@ -152,7 +155,7 @@ export function createBackupClock(deps: BackupClockDeps) {
     },
     isFailing: (): number => {
       const state = readState();
-      return Number(isOverdue(state) || (deps.settings().schedule !== null && (state?.error ?? null) !== null));
+      return Number(isOverdue(state) || (deps.readSettings().schedule !== null && (state?.error ?? null) !== null));
     },
   };
 }

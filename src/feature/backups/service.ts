@@ -17,7 +17,7 @@ import type { createBackupWriter } from "../../store/backup-worker.ts";
 import type { Core } from "../feature.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
-import { expendable, type KeepRule } from "./keep.ts";
+import { type KeepRule, pickExpendable } from "./keep.ts";
 import type { Backup } from "./model.ts";
 
 interface BackupsDeps extends Pick<Core, "clock" | "audit"> {
@@ -53,10 +53,10 @@ export function createBackups(deps: BackupsDeps) {
   const tag = deps.instanceId.slice(-TAG_CHARACTERS);
   const isScheduled = (id: string): boolean => id.endsWith(`-${tag}`);
   /** Both folders, without duplicates: the setting may have changed while there are backups. */
-  const folders = (): string[] => [...new Set([folder, deps.scheduledFolder()])];
+  const listFolders = (): string[] => [...new Set([folder, deps.scheduledFolder()])];
   /** The folder that contains the backup, or into which it will be written. */
   const folderOf = (id: string): string =>
-    folders().find((path) => existsSync(join(path, id + EXTENSION))) ??
+    listFolders().find((path) => existsSync(join(path, id + EXTENSION))) ??
     (isScheduled(id) ? deps.scheduledFolder() : folder);
   const pathOf = (id: string) => join(folderOf(id), id + EXTENSION);
   const reportOf = (id: string) => join(folderOf(id), id + REPORT);
@@ -83,15 +83,15 @@ export function createBackups(deps: BackupsDeps) {
       .flatMap((name) => NAME.exec(name)?.[1] ?? [])
       .filter((id) => isOurs(path, id));
   /** All backups, newest first. */
-  const all = (): Backup[] =>
-    folders()
+  const listAll = (): Backup[] =>
+    listFolders()
       .flatMap(idsIn)
       .sort()
       .reverse()
       .flatMap((id) => read(id) ?? []);
   const record = (action: string, id: string, caller: Caller) => audit({ action, ...actedBy(caller), subject: id });
   const removeDrafts = (of?: string) => {
-    for (const path of folders())
+    for (const path of listFolders())
       for (const name of namesIn(path)) {
         const id = DRAFT.exec(name)?.[1];
         if (id === undefined || !isOurs(path, id) || (of !== undefined && id !== of)) continue;
@@ -103,7 +103,7 @@ export function createBackups(deps: BackupsDeps) {
    */
   const removeExpendable = () => {
     const ours = idsIn(deps.scheduledFolder()).filter(isScheduled);
-    for (const { id } of expendable(
+    for (const { id } of pickExpendable(
       ours.map((one) => ({ id: one, at: timeOf(one) })),
       deps.keepRule(),
     ))
@@ -147,7 +147,7 @@ export function createBackups(deps: BackupsDeps) {
   return {
     definition,
     get,
-    list: (page: Page): ListAnswer<Backup> => pageOfArray(all(), page, ({ id }) => id),
+    list: (page: Page): ListAnswer<Backup> => pageOfArray(listAll(), page, ({ id }) => id),
     /** Starts a backup. While one is under way, a second call returns its job. */
     start(caller: Caller): Job {
       const id = idAt(clock.now());
@@ -173,7 +173,7 @@ export function createBackups(deps: BackupsDeps) {
     },
     /** Removes backups that people asked for before that time (ms since the epoch), except the newest of them. */
     prune(before: number): void {
-      const asked = all().filter(({ scheduled }) => !scheduled);
+      const asked = listAll().filter(({ scheduled }) => !scheduled);
       for (const { id, created_at } of asked.slice(1)) if (Date.parse(created_at) < before) removeFiles(id);
     },
     /** Removes the unfinished files of a process that was killed. */

@@ -1,5 +1,5 @@
 /** The budgets that a model call counts towards: for each its subject, its period and its limit. */
-import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, toTimestamp } from "../../core/clock.ts";
 import type { Settings } from "../settings/model.ts";
 
 export const BUDGET_SCOPES = [
@@ -59,10 +59,10 @@ export interface Budget {
   limitUsd: number;
 }
 
-const day = (ms: number, days = 0): string => timestamp(Math.floor(ms / DAY_MS + days) * DAY_MS);
-const month = (ms: number, months = 0): string => {
+const toDayStart = (ms: number, days = 0): string => toTimestamp(Math.floor(ms / DAY_MS + days) * DAY_MS);
+const toMonthStart = (ms: number, months = 0): string => {
   const date = new Date(ms);
-  return timestamp(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1));
+  return toTimestamp(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1));
 };
 
 /** The budgets that have a limit, narrowest first. Days and months are UTC. */
@@ -78,8 +78,8 @@ export function budgetsOf(spender: Spender, limits: Settings["budgets"], own: Ow
     kept?: Budget["kept"],
   ) => {
     if (subject === undefined || limitUsd === null || limitUsd === undefined) return;
-    const since = period === "whole" ? null : period === "day" ? day(now) : month(now);
-    const resetsAt = period === "whole" ? null : period === "day" ? day(now, 1) : month(now, 1);
+    const since = period === "whole" ? null : period === "day" ? toDayStart(now) : toMonthStart(now);
+    const resetsAt = period === "whole" ? null : period === "day" ? toDayStart(now, 1) : toMonthStart(now, 1);
     budgets.push({ scope, subject, match, since, resetsAt, limitUsd, kept });
   };
   const { purse, root } = own;

@@ -4,7 +4,7 @@
  * pass a limit together.
  */
 
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { ADMINISTRATORS, type EventRefs } from "../../core/events.ts";
 import { toNano, toUsd } from "../../core/money.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
@@ -59,7 +59,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
     const keepers = budgets.flatMap(({ kept }) => kept?.by ?? []);
     holds.set(spender.sessionId, { spender, keepers, nano });
   };
-  const of = (spender: Spender): Budget[] => budgetsOf(spender, limits(), ownLimits(spender), clock.now());
+  const listBudgets = (spender: Spender): Budget[] => budgetsOf(spender, limits(), ownLimits(spender), clock.now());
   const heldBy = (budget: Budget, except: string | undefined): number => {
     let sum = 0;
     for (const [sessionId, { spender, keepers, nano }] of holds)
@@ -67,8 +67,8 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
     return sum;
   };
   /** True only the first time for this key. */
-  const once = (key: string): boolean =>
-    store.write(() => notices.insertIfNew({ key, created_at: timestamp(clock.now()) }));
+  const claimNotice = (key: string): boolean =>
+    store.write(() => notices.insertIfNew({ key, created_at: toTimestamp(clock.now()) }));
   const keyOf = ({ scope, subject, since, limitUsd }: Budget) => [scope, subject, since ?? "", limitUsd].join("\n");
   const dataOf = (budget: Budget, spent: number) => ({
     scope: budget.scope,
@@ -101,7 +101,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
   };
   const refuse = (budget: Budget, spender: Spender, spent: number, held: number): Exceeded => {
     store.write(({ emit }) => {
-      if (!once(`exceeded\n${keyOf(budget)}\n${spender.sessionId ?? ""}`)) return;
+      if (!claimNotice(`exceeded\n${keyOf(budget)}\n${spender.sessionId ?? ""}`)) return;
       emit(budgetExceeded, { ...refsOf(budget, spender), data: dataOf(budget, spent) });
       report(budget, spender, spent, "error");
     });
@@ -111,7 +111,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
   const admit = ({ leastUsd, ampleUsd, isFree, ...spender }: Priced): Exceeded | { isAmple: boolean } => {
     if (isFree) return { isAmple: true };
     const [least, ample] = [Math.max(0, toNano(leastUsd)), Math.max(0, toNano(ampleUsd))];
-    const budgets = of(spender);
+    const budgets = listBudgets(spender);
     let isAmple = true;
     for (const budget of budgets) {
       const limit = toNano(budget.limitUsd);
@@ -151,10 +151,10 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
       const [runId, sessionId, userId] = [run_id ?? undefined, session_id ?? undefined, user_id ?? undefined];
       const spender = { agentId: agent_id, runId, sessionId, userId };
       const { warn_at_percent } = limits();
-      for (const budget of of(spender)) {
+      for (const budget of listBudgets(spender)) {
         if (budget.limitUsd === 0) continue;
         const spent = spentBy(budget);
-        if (percentOf(spent, budget.limitUsd) < warn_at_percent || !once(`warning\n${keyOf(budget)}`)) continue;
+        if (percentOf(spent, budget.limitUsd) < warn_at_percent || !claimNotice(`warning\n${keyOf(budget)}`)) continue;
         const data = { ...dataOf(budget, spent), percent: percentOf(spent, budget.limitUsd) };
         emit(budgetWarning, { ...refsOf(budget, spender), data });
         report(budget, spender, spent, "warning");
@@ -164,7 +164,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
     release: (sessionId: string): void => void holds.delete(sessionId),
     /** The current state of every budget of that user and of the instance. */
     states: (userId: string | undefined): BudgetState[] =>
-      of({ userId }).map((budget) => {
+      listBudgets({ userId }).map((budget) => {
         const spent = spentBy(budget);
         return {
           scope: budget.scope,
@@ -176,7 +176,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
         };
       }),
     prune(before: number): void {
-      store.write(() => notices.remove(["created_at < ?", timestamp(before)]));
+      store.write(() => notices.remove(["created_at < ?", toTimestamp(before)]));
     },
   };
 }

@@ -55,7 +55,7 @@ export function createAsking({ store, links, runs, jobs, openMessenger }: Asking
   }
 
   /** @param questions a function, because the questions and this job are created from each other. */
-  const edits = (questions: () => Pick<Questions, "find">) =>
+  const createEditJob = (questions: () => Pick<Questions, "find">) =>
     defineJob(
       "notify_outcome",
       Payload,
@@ -79,7 +79,7 @@ export function createAsking({ store, links, runs, jobs, openMessenger }: Asking
       : undefined;
 
   return {
-    edits,
+    createEditJob,
     approvalOf,
     /** Whether people can answer in this channel. */
     asks: (channelId: string): boolean => {
@@ -90,7 +90,11 @@ export function createAsking({ store, links, runs, jobs, openMessenger }: Asking
      * Queues the edit of a messenger's message after its question was answered. Call in the transaction that stores the
      * outcome.
      */
-    enqueueEdit(job: ReturnType<typeof edits>, question: QuestionRow, channel: Pick<ChannelRow, "name" | "owner_id">) {
+    enqueueEdit(
+      job: ReturnType<typeof createEditJob>,
+      question: QuestionRow,
+      channel: Pick<ChannelRow, "name" | "owner_id">,
+    ) {
       if (question.message === null || !links.of(question.channel_id)?.messenger_id) return;
       const options = { subject: channel.name, userId: channel.owner_id ?? undefined, key: `edit-${question.id}` };
       jobs.enqueue(job, { question_id: question.id, channel_id: question.channel_id }, options);

@@ -1,5 +1,5 @@
 /** Commands that came in from messengers, as rows. */
-import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
+import { type Clock, HOUR_MS, toTimestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { removeOld } from "../../store/remove-old.ts";
@@ -20,8 +20,8 @@ export function createCommandRows(store: Store, clock: Clock) {
     rows.insert({
       id,
       task: "",
-      expires_at: timestamp(clock.now() + LIMITS.phoneCommandMinutes * 60_000),
-      created_at: timestamp(clock.now()),
+      expires_at: toTimestamp(clock.now() + LIMITS.phoneCommandMinutes * 60_000),
+      created_at: toTimestamp(clock.now()),
       ...row,
     });
     return id;
@@ -35,7 +35,7 @@ export function createCommandRows(store: Store, clock: Clock) {
     insert,
     close,
     countOfHour: (channelId: string): number =>
-      rows.count({ channel_id: channelId }, ["created_at > ?", timestamp(clock.now() - HOUR_MS)]),
+      rows.count({ channel_id: channelId }, ["created_at > ?", toTimestamp(clock.now() - HOUR_MS)]),
     /** Stores the id of the message that asks for confirmation. */
     noteMessage(id: string, message: string): void {
       store.write(() => rows.update({ message }, { id }));
@@ -48,6 +48,6 @@ export function createCommandRows(store: Store, clock: Clock) {
     },
     at: (channelId: string, message: string): CommandRow | undefined => rows.find({ channel_id: channelId, message }),
     /** Removes commands that are too old to count towards the hourly limit. */
-    prune: (): boolean => removeOld(store, "phone_commands", "created_at < ?", timestamp(clock.now() - 2 * HOUR_MS)),
+    prune: (): boolean => removeOld(store, "phone_commands", "created_at < ?", toTimestamp(clock.now() - 2 * HOUR_MS)),
   };
 }

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { MessageButton } from "../../adapter/chat/messenger.ts";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { isProblem, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { assertRole } from "../../core/ownership.ts";
@@ -88,7 +88,7 @@ export function readRun(words: string): { pipeline: string; project: string | un
 const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 const titleOf = (task: string): string => cut(task.split("\n")[0] ?? "", TITLE_CHARACTERS);
 const newToken = (): string => randomBytes(TOKEN_BYTES).toString("base64url");
-const plain = (text: string): Said => ({ text, buttons: [] });
+const toSaid = (text: string): Said => ({ text, buttons: [] });
 
 export type Commands = ReturnType<typeof createCommands>;
 
@@ -103,9 +103,9 @@ export function createCommands(deps: CommandsDeps) {
   /** @throws Problem. */
   function askToRun(channel: ChannelRow, caller: Caller, words: string): Said {
     const read = readRun(words);
-    if (!read) return plain(RUN_HELP);
+    if (!read) return toSaid(RUN_HELP);
     if (read.task.length > TASK_CHARACTERS)
-      return plain(`A task from here has at most ${TASK_CHARACTERS} characters. Write it in the dashboard.`);
+      return toSaid(`A task from here has at most ${TASK_CHARACTERS} characters. Write it in the dashboard.`);
     const definition = deps.pipelineOf(read.pipeline);
     const project = read.project === undefined ? channel.project_id : projects.byName(read.project, caller)?.id;
     if (project === undefined) throw notFound(`project named ${cut(read.project ?? "", TITLE_CHARACTERS)}`);
@@ -145,15 +145,15 @@ export function createCommands(deps: CommandsDeps) {
         ? live
         : live.filter(({ id }) => id === named || (named.length >= LEAST_SIGNS && id.endsWith(named)));
     const [one, another] = fits;
-    if (!one) return plain(live.length === 0 ? "No run of yours is at work." : `No run at work is called ${named}.`);
+    if (!one) return toSaid(live.length === 0 ? "No run of yours is at work." : `No run at work is called ${named}.`);
     if (another) {
       const lines = fits.slice(0, LISTED).map(({ id, task_description: task }) => `…${id.slice(-6)}  ${titleOf(task)}`);
       const more = fits.length > LISTED ? [`and ${fits.length - LISTED} more`] : [];
-      return plain(["Which one? Send /stop and the end of its id:", ...lines, ...more].map(deps.mask).join("\n"));
+      return toSaid(["Which one? Send /stop and the end of its id:", ...lines, ...more].map(deps.mask).join("\n"));
     }
     runs.cancel(one.id, caller);
     record(channel, "stop", one.id);
-    return { ...plain(`Stopped: ${deps.mask(titleOf(one.task_description))}`), runId: one.id };
+    return { ...toSaid(`Stopped: ${deps.mask(titleOf(one.task_description))}`), runId: one.id };
   }
 
   return {
@@ -165,13 +165,13 @@ export function createCommands(deps: CommandsDeps) {
       const known = links.flatMap(({ channel_id }) => channels.find({ id: channel_id }) ?? []);
       const channel = known.find(({ enabled }) => enabled);
       const caller = channel && callerOf(channel);
-      if (!channel || !caller) return plain(SWITCHED_OFF);
+      if (!channel || !caller) return toSaid(SWITCHED_OFF);
       const count = rows.countOfHour(channel.id);
       // Only the command that reaches the limit gets a reply; later ones in the hour get none.
       if (count > LIMITS.phoneCommandsPerHour) return undefined;
       if (count === LIMITS.phoneCommandsPerHour) {
         close(insert({ channel_id: channel.id, verb }), "refused");
-        return plain(`There were ${count} commands in an hour from here. Wait, or use the dashboard.`);
+        return toSaid(`There were ${count} commands in an hour from here. Wait, or use the dashboard.`);
       }
       try {
         const said = store.write(() =>
@@ -183,7 +183,7 @@ export function createCommands(deps: CommandsDeps) {
       } catch (error) {
         if (!isProblem(error)) throw error;
         close(insert({ channel_id: channel.id, verb }), error.code);
-        return plain(error.detail);
+        return toSaid(error.detail);
       }
     },
     noteMessage: rows.noteMessage,
@@ -197,7 +197,7 @@ export function createCommands(deps: CommandsDeps) {
       const caller = channel && callerOf(channel);
       if (!channel?.enabled || !caller) return refuse(SWITCHED_OFF);
       if (command.outcome !== null) return refuse(LATE);
-      if (command.expires_at <= timestamp(clock.now()))
+      if (command.expires_at <= toTimestamp(clock.now()))
         return refuse("The time to start it is over. Send the command again.");
       if (answer === "no") {
         close(command.id, "Left.");

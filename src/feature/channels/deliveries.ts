@@ -4,7 +4,7 @@
  * the server. The message itself may be sent twice; it then has the same id.
  */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { HOUR_MS, timestamp } from "../../core/clock.ts";
+import { HOUR_MS, toTimestamp } from "../../core/clock.ts";
 import { isProblem, Problem, messageOf as wordsOf } from "../../core/errors.ts";
 import type { EventOf } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
@@ -72,13 +72,13 @@ export function createDeliveries(deps: DeliveriesDeps) {
   const { store, clock, eventLog, jobs, channels } = deps;
   const [rows, positions] = [store.rows(table), store.rows(positionTable)];
   const send = createSender(deps);
-  const now = () => timestamp(clock.now());
+  const readNow = () => toTimestamp(clock.now());
   const job = createJob(deps, send);
 
-  const position = (): number | undefined => positions.find()?.event_id;
+  const readPosition = (): number | undefined => positions.find()?.event_id;
   const movePosition = (event_id: number): void => positions.put({ id: 1, event_id }, ["id"]);
   const isFull = (channelId: string): boolean => {
-    const lately = ["created_at > ?", timestamp(clock.now() - HOUR_MS)] as const;
+    const lately = ["created_at > ?", toTimestamp(clock.now() - HOUR_MS)] as const;
     return rows.count({ channel_id: channelId }, lately) >= LIMITS.notificationsPerHour;
   };
   const newRow = (channel: ChannelRow, event: string, message: NotificationMessage): Row => ({
@@ -91,7 +91,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     state: "queued",
     attempts: 0,
     error: null,
-    created_at: now(),
+    created_at: readNow(),
     finished_at: null,
   });
 
@@ -116,10 +116,10 @@ export function createDeliveries(deps: DeliveriesDeps) {
       for (let more = true; more; ) {
         more = store.write(() => {
           const last = eventLog.lastId();
-          const from = position();
+          const from = readPosition();
           const events = eventLog.readOf(LOOKED_AT, from ?? last, EVENTS_AT_ONCE);
           for (const event of events) {
-            if (isNotified(event)) for (const channel of wanting(deps, event)) queue(channel, event);
+            if (isNotified(event)) for (const channel of listChannels(deps, event)) queue(channel, event);
             if (isClosing(event)) deps.asking.follow(deps.questions, event);
           }
           const isAll = events.length < EVENTS_AT_ONCE;
@@ -153,7 +153,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
         () => null,
         (thrown) => deps.masking.text(wordsOf(thrown)).slice(0, 500),
       );
-      const ended = { state: error === null ? "sent" : "failed", error, finished_at: now() } as const;
+      const ended = { state: error === null ? "sent" : "failed", error, finished_at: readNow() } as const;
       store.write(() => {
         rows.update(ended, { id: cut.id });
         markChannel(deps, channel.id, error);
@@ -161,12 +161,12 @@ export function createDeliveries(deps: DeliveriesDeps) {
       return present({ ...cut, ...ended });
     },
     prune: (before: number): boolean =>
-      removeOld(store, "notification_deliveries", "created_at < ?", timestamp(before)),
+      removeOld(store, "notification_deliveries", "created_at < ?", toTimestamp(before)),
   };
 }
 
 /** The channels to notify of an event: they are switched on, may know of the event, and want it. */
-function wanting({ store, access, asking }: DeliveriesDeps, event: NotifiedEvent): ChannelRow[] {
+function listChannels({ store, access, asking }: DeliveriesDeps, event: NotifiedEvent): ChannelRow[] {
   const people = store.rows(users);
   return store
     .rows(channelTable)
@@ -237,7 +237,7 @@ const createSender =
   };
 
 function markChannel({ store, clock }: DeliveriesDeps, id: string, error: string | null): void {
-  const change = error === null ? { last_error: null, last_sent_at: timestamp(clock.now()) } : { last_error: error };
+  const change = error === null ? { last_error: null, last_sent_at: toTimestamp(clock.now()) } : { last_error: error };
   store.rows(channelTable).update(change, { id });
 }
 
@@ -265,7 +265,7 @@ function createJob(deps: DeliveriesDeps, send: Send) {
         throw error;
       }
       store.write(() => {
-        const sent = { state: "sent", error: null, finished_at: timestamp(clock.now()) } as const;
+        const sent = { state: "sent", error: null, finished_at: toTimestamp(clock.now()) } as const;
         rows.update(sent, { id: delivery_id });
         markChannel(deps, channel.id, null);
       });
@@ -284,7 +284,7 @@ function createJob(deps: DeliveriesDeps, send: Send) {
           state: state === "cancelled" ? "cancelled" : "failed",
           error: error?.message ?? row.error,
         } as const;
-        const finished_at = timestamp(clock.now());
+        const finished_at = toTimestamp(clock.now());
         rows.update({ ...ended, finished_at }, { id: row.id });
       },
     },

@@ -4,7 +4,7 @@ import { createNotifyGuard } from "../../adapter/address-guard.ts";
 import { createGuardedPost } from "../../adapter/guarded-fetch.ts";
 import { createMailer } from "../../adapter/mailer.ts";
 import { createVapid, encryptPush, isPushKeys, PUSH_BYTES } from "../../adapter/push/web-push.ts";
-import { lazy } from "../../core/lazy.ts";
+import { memoize } from "../../core/lazy.ts";
 import { BUILD } from "../../core/version.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
@@ -38,7 +38,7 @@ export const channels = defineFeature("channels", (deps: Needs) => {
   const guard = createNotifyGuard(config.notifyAllow);
   const links = createLinks({ store, clock });
   const asking = createAsking({ ...deps, links, openMessenger: messengers.open });
-  const edits = asking.edits(() => questions);
+  const edits = asking.createEditJob(() => questions);
   const questions = createQuestions({
     ...deps,
     onClose(question) {
@@ -48,7 +48,7 @@ export const channels = defineFeature("channels", (deps: Needs) => {
   });
   const subject = config.publicUrl ?? `mailto:${config.smtpFrom ?? "operator@example.org"}`;
   // Derived from the key that seals all secrets, so a server restored with that key keeps its subscriptions.
-  const vapid = lazy(() =>
+  const vapid = memoize(() =>
     createVapid(new Uint8Array(hkdfSync("sha256", keys.secretsKey(), "", "web-push", 32)), subject),
   );
   const commands = createCommands({
@@ -57,7 +57,7 @@ export const channels = defineFeature("channels", (deps: Needs) => {
     defaultBudgetUsd: () => deps.settings.get().budgets.run_usd,
     callerOf: questions.callerOf,
     mask: masking.text,
-    pageOf: (runId) => at(`runs/${runId}`),
+    pageOf: (runId) => linkTo(`runs/${runId}`),
   });
   const answers = createAnswers({ ...deps, links, questions, commands });
   messengers.own(answers.handle);
@@ -72,7 +72,7 @@ export const channels = defineFeature("channels", (deps: Needs) => {
     canMail: config.smtpUrl !== undefined && config.smtpFrom !== undefined,
   });
   messengers.whenRemoved(service.removeWith);
-  const at = (page: string): string | null => {
+  const linkTo = (page: string): string | null => {
     const address = config.publicUrl ?? deps.url();
     return address === undefined ? null : `${address}/${page}`;
   };
@@ -91,8 +91,8 @@ export const channels = defineFeature("channels", (deps: Needs) => {
       },
       mail: createMailer({ url: config.smtpUrl, from: config.smtpFrom }),
     },
-    pageOf: (runId) => at(runId === "" ? "" : `runs/${runId}`),
-    inboxPage: () => at("inbox"),
+    pageOf: (runId) => linkTo(runId === "" ? "" : `runs/${runId}`),
+    inboxPage: () => linkTo("inbox"),
   });
   const unsubscribe = bus.subscribe(LOOKED_AT, deliveries.look);
   return {

@@ -1,6 +1,6 @@
 /** Who may answer in a channel: a one-time code links the chat and the person to it. */
 import { createHash, randomInt } from "node:crypto";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, toTimestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Store } from "../../store/store.ts";
 import { notificationLinks as table } from "../../store/tables/messengers.ts";
@@ -24,7 +24,7 @@ export function createLinks({ store, clock }: { store: Store; clock: Clock }) {
     return {
       code: `${signs.slice(0, 5)}-${signs.slice(5)}`,
       code_hash: digestOf(signs),
-      expires_at: timestamp(clock.now() + LIMITS.linkCodeMinutes * 60_000),
+      expires_at: toTimestamp(clock.now() + LIMITS.linkCodeMinutes * 60_000),
     };
   };
   return {
@@ -60,15 +60,15 @@ export function createLinks({ store, clock }: { store: Store; clock: Clock }) {
     redeem(messengerId: string, code: string, by: { chat: string; sender: string; name: string }): string | undefined {
       const code_hash = digestOf(code.toUpperCase().replaceAll("-", ""));
       const row = rows.find({ code_hash, messenger_id: messengerId });
-      if (!row?.code_expires_at || row.code_expires_at <= timestamp(clock.now())) return undefined;
+      if (!row?.code_expires_at || row.code_expires_at <= toTimestamp(clock.now())) return undefined;
       const linked = { chat: by.chat, sender: by.sender, sender_name: by.name.slice(0, 200) };
-      const used = { code_hash: null, code_expires_at: null, linked_at: timestamp(clock.now()) };
+      const used = { code_hash: null, code_expires_at: null, linked_at: toTimestamp(clock.now()) };
       rows.update({ ...linked, ...used }, { channel_id: row.channel_id });
       return row.channel_id;
     },
     /** Whether a code that links a chat of this messenger is still valid. */
     isAwaited: (messengerId: string): boolean =>
-      rows.find({ messenger_id: messengerId }, ["code_expires_at > ?", timestamp(clock.now())]) !== undefined,
+      rows.find({ messenger_id: messengerId }, ["code_expires_at > ?", toTimestamp(clock.now())]) !== undefined,
     /** The links of this person in this chat. */
     at: (messengerId: string, chat: string, sender: string): LinkRow[] =>
       rows.list([{ messenger_id: messengerId, chat, sender }]),

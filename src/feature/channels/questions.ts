@@ -4,7 +4,7 @@
  * digest is stored.
  */
 import { randomBytes } from "node:crypto";
-import { HOUR_MS, timestamp } from "../../core/clock.ts";
+import { HOUR_MS, toTimestamp } from "../../core/clock.ts";
 import { isProblem } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -117,12 +117,12 @@ export function createQuestions({ store, access, clock, audit, runs, permissions
       asked: Pick<QuestionRow, "channel_id" | "delivery_id" | "kind" | "subject_id" | "run_id">,
       deadline: string | null,
     ): void {
-      const latest = timestamp(clock.now() + LIMITS.notificationButtonHours * HOUR_MS);
+      const latest = toTimestamp(clock.now() + LIMITS.notificationButtonHours * HOUR_MS);
       rows.insert({
         ...asked,
         id: newId("notificationQuestion"),
         expires_at: deadline !== null && deadline < latest ? deadline : latest,
-        created_at: timestamp(clock.now()),
+        created_at: toTimestamp(clock.now()),
       });
     },
     /** Makes new tokens for a message that is about to be sent. Tokens of an earlier attempt become invalid. */
@@ -158,9 +158,9 @@ export function createQuestions({ store, access, clock, audit, runs, permissions
       const refuse = (outcome: string): Given => ({ outcome, isTaken: false });
       if (!channel?.enabled || !caller) return refuse("This channel is switched off.");
       if (question.outcome !== null) return refuse(LATE);
-      if (question.expires_at <= timestamp(clock.now()))
+      if (question.expires_at <= toTimestamp(clock.now()))
         return refuse("The time for an answer from here is over. Answer in the dashboard.");
-      buttons.update({ used_at: timestamp(clock.now()) }, { question_id: question.id });
+      buttons.update({ used_at: toTimestamp(clock.now()) }, { question_id: question.id });
       try {
         store.write(() => perform(question, caller, answer, comment));
       } catch (error) {

@@ -2,7 +2,7 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import type { Answers } from "./answers.ts";
 import type { Deliveries } from "./deliveries.ts";
 import {
@@ -21,15 +21,15 @@ import type { Channels } from "./service.ts";
 const ChannelPath = t.Object({ id: t.String({ maxLength: 128 }) });
 
 export function channelRoutes(channels: Channels, deliveries: Deliveries, answers: Answers, pushKey: () => string) {
-  return operations("notifications", [
-    operation("listNotificationChannelDeliveries", "GET /v1/notification-channels/:id/deliveries", {
+  return tagOperations("notifications", [
+    defineOperation("listNotificationChannelDeliveries", "GET /v1/notification-channels/:id/deliveries", {
       access: "user",
       params: ChannelPath,
       ...pagesOf(NotificationDelivery),
       summary: "List a channel's notifications and what happened to each of them",
       handler: ({ params, query, caller }) => deliveries.list(params.id, pageOf(query), caller),
     }),
-    operation("testNotificationChannel", "POST /v1/notification-channels/:id/test", {
+    defineOperation("testNotificationChannel", "POST /v1/notification-channels/:id/test", {
       access: "user",
       params: ChannelPath,
       answer: NotificationDelivery,
@@ -37,7 +37,7 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries, answer
       description: "Makes one attempt. `state` and `error` of the answer say what happened to it.",
       handler: ({ params, caller, request }) => deliveries.test(params.id, caller, request.signal),
     }),
-    operation("createNotificationChannelCode", "POST /v1/notification-channels/:id/code", {
+    defineOperation("createNotificationChannelCode", "POST /v1/notification-channels/:id/code", {
       access: "user",
       params: ChannelPath,
       credential: true,
@@ -47,7 +47,7 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries, answer
         "The code works once, within 15 minutes. A chat that is already linked stays linked until the new code is used.",
       handler: ({ params, caller }) => channels.newCode(params.id, caller),
     }),
-    operation("answerFromPhone", "POST /v1/phone-answers", {
+    defineOperation("answerFromPhone", "POST /v1/phone-answers", {
       access: "public",
       strict: true,
       body: PhoneAnswer,
@@ -56,7 +56,7 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries, answer
       description: "The token is the credential. It gives one fixed answer to one question, once, until it expires.",
       handler: ({ body }) => answers.answerTopic(body.token),
     }),
-    operation("getPushKey", "GET /v1/push-key", {
+    defineOperation("getPushKey", "GET /v1/push-key", {
       access: "user",
       credential: true,
       answer: PushKey,
@@ -64,14 +64,14 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries, answer
       description: "Pass the subscription to `POST /v1/notification-channels` with the kind `push`.",
       handler: () => ({ public_key: pushKey() }),
     }),
-    operation("listNotificationChannels", "GET /v1/notification-channels", {
+    defineOperation("listNotificationChannels", "GET /v1/notification-channels", {
       access: "user",
       ...pagesOf(NotificationChannel),
       summary: "List the channels that notify you about runs",
       description: "Lists your own channels. Administrators also see the channels for everyone's runs.",
       handler: ({ query, caller }) => channels.list(pageOf(query), caller),
     }),
-    operation("createNotificationChannel", "POST /v1/notification-channels", {
+    defineOperation("createNotificationChannel", "POST /v1/notification-channels", {
       access: "user",
       strict: true,
       body: NotificationChannelCreate,
@@ -85,14 +85,14 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries, answer
           ({ secret: _, link: _link, ...channel }) => channel,
         ),
     }),
-    operation("getNotificationChannel", "GET /v1/notification-channels/:id", {
+    defineOperation("getNotificationChannel", "GET /v1/notification-channels/:id", {
       access: "user",
       params: ChannelPath,
       answer: NotificationChannel,
       summary: "Get a notification channel",
       handler: ({ params, caller }) => channels.get(params.id, caller),
     }),
-    operation("updateNotificationChannel", "PUT /v1/notification-channels/:id", {
+    defineOperation("updateNotificationChannel", "PUT /v1/notification-channels/:id", {
       access: "user",
       params: ChannelPath,
       strict: true,
@@ -101,7 +101,7 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries, answer
       summary: "Change a notification channel; absent fields keep their values",
       handler: ({ params, body, caller }) => channels.update(params.id, body, caller),
     }),
-    operation("deleteNotificationChannel", "DELETE /v1/notification-channels/:id", {
+    defineOperation("deleteNotificationChannel", "DELETE /v1/notification-channels/:id", {
       access: "user",
       params: ChannelPath,
       answer: 204,

@@ -1,7 +1,7 @@
 /** Notification channels: who may have which channel, and what is stored. deliveries.ts sends the messages. */
 
 import { randomBytes } from "node:crypto";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { isEmail, normalEmail } from "../../core/email.ts";
 import { conflict, expectFound, forbidden, invalidField } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -12,7 +12,7 @@ import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { notificationChannels as table } from "../../store/tables/notification-channels.ts";
-import { readable, WHOSE } from "../../store/whose.ts";
+import { buildReadCondition, WHOSE } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
 import type { Links } from "./links.ts";
 import type {
@@ -71,10 +71,10 @@ export function createChannels(deps: ChannelsDeps) {
       throw conflict("Buttons need an address that your phone reaches. An operator sets PUBLIC_URL.", "no_public_url");
   }
   const targets = createTargets(deps);
-  const mine = ({ userId }: Caller) => ({ owner_id: userId ?? null });
-  const visible = (caller: Caller) => readable(caller, WHOSE.notification_channels);
+  const toOwner = ({ userId }: Caller) => ({ owner_id: userId ?? null });
+  const restrictTo = (caller: Caller) => buildReadCondition(caller, WHOSE.notification_channels);
   const rowFor = (id: string, caller: Caller): ChannelRow =>
-    expectFound(rows.find({ id }, visible(caller)), "notification channel");
+    expectFound(rows.find({ id }, restrictTo(caller)), "notification channel");
   const assertProject = (id: string | null | undefined, caller: Caller): void => {
     if (typeof id === "string" && !projectExists(id, caller))
       throw invalidField("/project_id", "There is no such project");
@@ -93,7 +93,7 @@ export function createChannels(deps: ChannelsDeps) {
     get: (id: string, caller: Caller): NotificationChannel => present(rowFor(id, caller)),
     /** The caller's channels; administrators also see those for everyone's runs. Newest first. */
     list: (page: Page, caller: Caller): ListAnswer<NotificationChannel> =>
-      listById(rows.page([visible(caller)], page), page, present),
+      listById(rows.page([restrictTo(caller)], page), page, present),
     /** @throws Problem 403 for everyone's runs, 409 too many channels, 422. */
     create(input: NotificationChannelCreate, caller: Caller): NotificationChannelMade {
       const { name, kind, whose = "mine", project_id = null, on = [...DEFAULT_TRIGGERS], enabled = true } = input;
@@ -107,7 +107,7 @@ export function createChannels(deps: ChannelsDeps) {
         throw invalidField("/messenger_id", "Must be given");
       const made = kind === "webhook" && input.secret === undefined ? newSecret() : undefined;
       const { target, shown } = targets.of(kind, {}, { ...input, ...(made ? { secret: made } : {}) }, caller);
-      const at = timestamp(clock.now());
+      const at = toTimestamp(clock.now());
       const row: ChannelRow = {
         id: newId("notificationChannel"),
         owner_id: caller.userId ?? null,
@@ -125,7 +125,7 @@ export function createChannels(deps: ChannelsDeps) {
         updated_at: at,
       };
       return store.write(() => {
-        const count = rows.count(mine(caller));
+        const count = rows.count(toOwner(caller));
         if (count >= LIMITS.notificationChannelsPerUser)
           throw conflict(`You have ${count} notification channels. Delete one first.`, "too_many_channels");
         rows.insert(row);
@@ -145,7 +145,7 @@ export function createChannels(deps: ChannelsDeps) {
         const row = rowFor(id, caller);
         assertAnswers(row.kind, answers);
         if (row.kind === "ntfy" && answers !== undefined) links.setTopic(id, answers);
-        const changed: ChannelRow = { ...row, updated_at: timestamp(clock.now()) };
+        const changed: ChannelRow = { ...row, updated_at: toTimestamp(clock.now()) };
         if (Object.values(given).some((value) => value !== undefined)) {
           const { target, shown } = targets.of(row.kind, targetOf(row), given, caller);
           Object.assign(changed, { target: shown, sealed: sealer.seal(JSON.stringify(target)), last_error: null });
@@ -207,7 +207,7 @@ function createTargets({ store, assertHost, canMail, messenger, isPushKeys }: Ch
     assertHost(url.hostname);
     return url;
   };
-  const mailbox = (given: string | undefined, caller: Caller): string => {
+  const requireMailbox = (given: string | undefined, caller: Caller): string => {
     if (!canMail)
       throw conflict("This server sends no mail. An operator sets SMTP_URL and SMTP_FROM.", "mail_not_set_up");
     const own = accounts.find({ id: caller.userId ?? "" })?.email;
@@ -231,7 +231,7 @@ function createTargets({ store, assertHost, canMail, messenger, isPushKeys }: Ch
       }
       if (kind === "messenger") return { target, shown: messenger(given.messenger_id ?? "").name };
       if (kind === "mail") {
-        target.to = mailbox(target.to, caller);
+        target.to = requireMailbox(target.to, caller);
         return { target, shown: target.to };
       }
       if (kind === "push" && !isPushKeys({ p256dh: target.p256dh ?? "", auth: target.auth ?? "" }))

@@ -44,7 +44,7 @@ export const chat = defineFeature("chat", (deps: Needs) => {
     modelOf(row) {
       const fallback = settings.modelFor("chat") ?? (providers.anyConfigured() ? null : SCRIPTED_MODEL);
       const model = row.wanted_model ?? modelOfAgent(row.agent_id) ?? fallback;
-      return { model, window: model === null ? null : (catalogue.info(model).context_window ?? null) };
+      return { model, window: model === null ? null : (catalogue.describeModel(model).context_window ?? null) };
     },
     attach: attachments.attach,
     removeEnded: deps.history.removeEnded,

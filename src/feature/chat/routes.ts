@@ -7,7 +7,7 @@ import { oneOf } from "../../core/schema.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { EventStreams } from "../../http/event-stream.ts";
 import { listOf, PageQuery, pageOf, queryLimit } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { queryBoolean, queryInteger } from "../../http/schema.ts";
 import { stillHolds } from "../../http/standing.ts";
 import { Job } from "../jobs/model.ts";
@@ -46,14 +46,14 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       isLast: ({ kind, data }: SkepEvent) =>
         (kind === "turn_ended" && data["message_id"] === messageId) || kind === "session_ended",
     });
-  return operations("chat", [
-    operation("listChatSessionQueue", "GET /v1/chat/sessions/:id/queue", {
+  return tagOperations("chat", [
+    defineOperation("listChatSessionQueue", "GET /v1/chat/sessions/:id/queue", {
       access: "user",
       answer: listOf(QueuedMessage),
       summary: "List the messages that wait for their turn, in order",
       handler: ({ params, caller }) => ({ items: chats.listQueued(params.id, caller), next_cursor: null }),
     }),
-    operation("updateChatSessionQueue", "PUT /v1/chat/sessions/:id/queue/:message_id", {
+    defineOperation("updateChatSessionQueue", "PUT /v1/chat/sessions/:id/queue/:message_id", {
       access: "user",
       scope: "runs",
       body: t.Object({ message: t.String({ minLength: 1, maxLength: LIMITS.textCharacters }) }),
@@ -61,7 +61,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       summary: "Change a waiting message",
       handler: ({ params, body, caller }) => chats.edit(params.id, params.message_id, body.message, caller),
     }),
-    operation("deleteChatSessionQueue", "DELETE /v1/chat/sessions/:id/queue/:message_id", {
+    defineOperation("deleteChatSessionQueue", "DELETE /v1/chat/sessions/:id/queue/:message_id", {
       access: "user",
       project: "viewer",
       scope: "runs",
@@ -69,7 +69,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       summary: "Withdraw a waiting message",
       handler: ({ params, caller }) => chats.withdraw(params.id, params.message_id, caller),
     }),
-    operation("listChatSessions", "GET /v1/chat/sessions", {
+    defineOperation("listChatSessions", "GET /v1/chat/sessions", {
       access: "user",
       query: t.Object({
         ...PageQuery,
@@ -80,7 +80,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       summary: "List your chats, newest first; only open ones by default",
       handler: ({ query, caller }) => chats.list(query, pageOf(query), caller),
     }),
-    operation("createChatSession", "POST /v1/chat/sessions", {
+    defineOperation("createChatSession", "POST /v1/chat/sessions", {
       access: "user",
       scope: "runs",
       body: ChatCreate,
@@ -88,7 +88,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       summary: "Start a chat with an agent",
       handler: ({ body, caller, answer }) => answer.created(LOCATION, () => chats.create(body, caller)),
     }),
-    operation("getChatSession", "GET /v1/chat/sessions/:id", {
+    defineOperation("getChatSession", "GET /v1/chat/sessions/:id", {
       access: "user",
       query: t.Object({
         limit: t.Optional(queryLimit(100, "Number of messages")),
@@ -101,7 +101,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       handler: ({ params, query, caller }) =>
         chats.detail(params.id, { limit: query.limit ?? 100, before: query.before }, caller),
     }),
-    operation("updateChatSession", "PUT /v1/chat/sessions/:id", {
+    defineOperation("updateChatSession", "PUT /v1/chat/sessions/:id", {
       access: "user",
       scope: "runs",
       body: ChatUpdate,
@@ -109,7 +109,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       summary: "Change a chat's title, or the model of its next replies",
       handler: ({ params, body, caller }) => chats.update(params.id, body, caller),
     }),
-    operation("deleteChatSession", "DELETE /v1/chat/sessions/:id", {
+    defineOperation("deleteChatSession", "DELETE /v1/chat/sessions/:id", {
       access: "user",
       project: "viewer",
       scope: "runs",
@@ -120,7 +120,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       summary: "End a chat; its messages are kept unless you purge them",
       handler: ({ params, query, caller }) => chats.end(params.id, query.purge ?? false, caller),
     }),
-    operation("messageChatSession", "POST /v1/chat/sessions/:id/message", {
+    defineOperation("messageChatSession", "POST /v1/chat/sessions/:id/message", {
       access: "user",
       scope: "runs",
       query: t.Object({
@@ -138,7 +138,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
         return answer.accepted("/v1/chat/sessions/:session_id", () => chats.send(params.id, body, caller));
       },
     }),
-    operation("stopChatSession", "POST /v1/chat/sessions/:id/stop", {
+    defineOperation("stopChatSession", "POST /v1/chat/sessions/:id/stop", {
       access: "user",
       project: "viewer",
       scope: "runs",
@@ -146,7 +146,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       summary: "Stop the running reply and keep what was written so far",
       handler: ({ params, caller }) => chats.stop(params.id, caller),
     }),
-    operation("tryChatSessionNow", "POST /v1/chat/sessions/:id/try-now", {
+    defineOperation("tryChatSessionNow", "POST /v1/chat/sessions/:id/try-now", {
       access: "user",
       scope: "runs",
       answer: ChatSession,
@@ -159,8 +159,8 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
 
 /** Routes that work on the whole transcript. */
 function transcriptRoutes(chats: Chats) {
-  return operations("chat", [
-    operation("rewindChatSession", "POST /v1/chat/sessions/:id/rewind", {
+  return tagOperations("chat", [
+    defineOperation("rewindChatSession", "POST /v1/chat/sessions/:id/rewind", {
       access: "user",
       scope: "runs",
       body: MessageChoice,
@@ -168,7 +168,7 @@ function transcriptRoutes(chats: Chats) {
       summary: "Take back a message and all messages after it",
       handler: ({ params, body, caller }) => chats.rewind(params.id, body.message_id, caller),
     }),
-    operation("createChatSessionFork", "POST /v1/chat/sessions/:id/fork", {
+    defineOperation("createChatSessionFork", "POST /v1/chat/sessions/:id/fork", {
       access: "user",
       scope: "runs",
       body: MessageChoice,
@@ -177,14 +177,14 @@ function transcriptRoutes(chats: Chats) {
       handler: ({ params, body, caller, answer }) =>
         answer.created(LOCATION, () => chats.fork(params.id, body.message_id, caller)),
     }),
-    operation("compactChatSession", "POST /v1/chat/sessions/:id/compact", {
+    defineOperation("compactChatSession", "POST /v1/chat/sessions/:id/compact", {
       access: "user",
       scope: "runs",
       answer: { 202: Job },
       summary: "Have the model read a summary instead of the whole chat, as a background job",
       handler: ({ params, caller, answer }) => answer.accepted("/v1/jobs/:id", () => chats.compact(params.id, caller)),
     }),
-    operation("getChatSessionExport", "GET /v1/chat/sessions/:id/export", {
+    defineOperation("getChatSessionExport", "GET /v1/chat/sessions/:id/export", {
       access: "user",
       query: t.Object({ format: t.Optional(oneOf("markdown", "json")) }),
       summary: "Export a whole chat as a file",

@@ -76,7 +76,7 @@ export function createChats(deps: ChatsDeps) {
     /** The caller's own chats, newest first. @param status `active` (default), `ended`, or `all`. */
     list({ status = "active", agent_id }: ChatFilter, page: Page, caller: Caller): ListAnswer<ChatSession> {
       const rows = chats.page({ caller, status, agent_id }, page);
-      const shared = sharing(modelOf);
+      const shared = memoizeModels(modelOf);
       const queued = sessions.waitingCounts(rows.map((row) => row.id));
       return listAnswer(rows, page, cursorOf, (row) => presentWith(row, shared(row), queued));
     },
@@ -194,7 +194,7 @@ export function createChats(deps: ChatsDeps) {
 }
 
 /** Looks up each model once for a list of chats: the look-up is slow, and most chats of a page share a few models. */
-function sharing(modelOf: ChatsDeps["modelOf"]): ChatsDeps["modelOf"] {
+function memoizeModels(modelOf: ChatsDeps["modelOf"]): ChatsDeps["modelOf"] {
   const models = new Map<string, ReturnType<typeof modelOf>>();
   return (row) => {
     const key = `${row.agent_id} ${row.wanted_model ?? ""}`;

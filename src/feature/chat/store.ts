@@ -4,7 +4,7 @@ import { badCursor, type Page } from "../../http/list.ts";
 import { allOf, type Condition, contains, createReader } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { sessions } from "../../store/tables/sessions.ts";
-import { readable, WHOSE_SESSIONS } from "../../store/whose.ts";
+import { buildReadCondition, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { SessionRow } from "../sessions/service.ts";
 
 const SHOWN = [
@@ -31,12 +31,12 @@ const STATES = {
 /** The kind is written out, not bound: SQLite uses the index `sessions_chats`, which contains only chats, only then. */
 const CHATS: Condition = ["sessions.kind = 'chat'"];
 const NEWEST_FIRST = "ORDER BY sessions.last_activity_at DESC, sessions.id DESC LIMIT ?";
-const readableBy = (caller: Caller): Condition => readable(caller, WHOSE_SESSIONS.chat);
+const readableBy = (caller: Caller): Condition => buildReadCondition(caller, WHOSE_SESSIONS.chat);
 
 export const cursorOf = ({ last_activity_at, id }: ChatRow): string => `${last_activity_at}|${id}`;
 
 /** @throws Problem 400. */
-function before({ after }: Page): Condition {
+function toCondition({ after }: Page): Condition {
   if (after === null) return undefined;
   const [, at, id] = /^([\d:.TZ-]+)\|(sess_\w+)$/.exec(after) ?? [];
   if (at === undefined || id === undefined) throw badCursor();
@@ -50,7 +50,13 @@ export function createChatRows({ statement }: Store) {
     /** A page of chats, plus one row more when there is a next page. @throws Problem 400 for an invalid cursor. */
     page(filter: { caller: Caller; status: keyof typeof STATES; agent_id: string | undefined }, page: Page): ChatRow[] {
       const ofAgent: Condition = filter.agent_id === undefined ? undefined : ["sessions.agent_id = ?", filter.agent_id];
-      const { where, values } = allOf(CHATS, readableBy(filter.caller), STATES[filter.status], ofAgent, before(page));
+      const { where, values } = allOf(
+        CHATS,
+        readableBy(filter.caller),
+        STATES[filter.status],
+        ofAgent,
+        toCondition(page),
+      );
       return shown.all(`${where} ${NEWEST_FIRST}`, ...values, page.limit + 1);
     },
     countOpen: (userId: string): number =>

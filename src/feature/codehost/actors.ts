@@ -14,9 +14,9 @@ export async function obstacleOf(
   actor: string,
   { permission, bots }: ActorRule,
 ): Promise<string | undefined> {
-  const same = (login: string) => login.toLowerCase() === actor.toLowerCase();
+  const isActor = (login: string) => login.toLowerCase() === actor.toLowerCase();
   if (actor === "") return "The event names no actor.";
-  if (bots.some(same)) return (await host.isBot(repository, actor)) ? undefined : `${actor} is not a bot.`;
+  if (bots.some(isActor)) return (await host.isBot(repository, actor)) ? undefined : `${actor} is not a bot.`;
   // A bot has the permissions of its App, not those of a person. It may start something only if the rule names it.
   if (actor.toLowerCase().endsWith("[bot]")) return `The bot ${actor} is not named by the rule.`;
   const has = await host.permission(repository, actor);

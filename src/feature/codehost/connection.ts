@@ -85,7 +85,7 @@ export function createConnection(deps: ConnectionDeps) {
     return token ? { kind, url, token } : undefined;
   };
   /** @throws Problem 503 `codehost_not_configured`. */
-  async function host(): Promise<CodeHost> {
+  async function openHost(): Promise<CodeHost> {
     const access = accessOf(readKnown());
     if (!access)
       throw unavailable(
@@ -96,8 +96,8 @@ export function createConnection(deps: ConnectionDeps) {
     return opened.host;
   }
   /** The account as which this server acts. The host is asked at most once in SELF_MS. */
-  async function self(): Promise<HostAccount> {
-    const theHost = await host();
+  async function loadAccount(): Promise<HostAccount> {
+    const theHost = await openHost();
     if (!opened) return theHost.self();
     if (!opened.self || clock.monotonic() - opened.self.at > SELF_MS) {
       const entry = { at: clock.monotonic(), account: theHost.self() };
@@ -120,7 +120,7 @@ export function createConnection(deps: ConnectionDeps) {
         error: now.problem ?? null,
       };
     try {
-      const { login, name, permissions } = await (await host()).self();
+      const { login, name, permissions } = await (await openHost()).self();
       return { ...base, connected: true, login, name, permissions, error: null };
     } catch (error) {
       const code = isProblem(error) ? error.code : "codehost_failed";
@@ -163,8 +163,8 @@ export function createConnection(deps: ConnectionDeps) {
     reset: (caller: Caller) => stored.put(NAME, {}, caller),
     kind: (): CodeHostKind => readKnown().kind,
     webhookSecret: (): string | undefined => readKnown().webhook_secret,
-    host,
-    self,
+    openHost,
+    loadAccount,
     /** The current state of the connection. The host is contacted at most once in STATUS_MS. */
     status(): Promise<Omit<AppStatus, "webhook">> {
       const now = readKnown();
@@ -181,7 +181,7 @@ export function createConnection(deps: ConnectionDeps) {
       if (!accessOf(now) || !address.startsWith(`${deps.gitOrigin(now)}/`)) return undefined;
       const name = deps.repositoryName(now, address);
       if (name === undefined) return undefined;
-      const header = await (await host()).gitAuthorization(name, fresh).catch((error: unknown) => {
+      const header = await (await openHost()).gitAuthorization(name, fresh).catch((error: unknown) => {
         // Our account cannot see the repository; it may still be public.
         if (isProblem(error) && error.code === "codehost_not_found") return undefined;
         throw error;

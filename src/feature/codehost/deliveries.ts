@@ -6,7 +6,7 @@
 import { Type as t } from "@sinclair/typebox";
 import type { CodeHostKind } from "../../adapter/codehost/code-host.ts";
 import type { Notice } from "../../adapter/codehost/webhook.ts";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { badRequest, conflict, expectFound, invalid, unauthorized, unavailable } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
@@ -50,7 +50,7 @@ const present = ({ body_hash: _, notice: _n, ...row }: DeliveryRow): Delivery =>
 export function createDeliveries(deps: DeliveriesDeps) {
   const { store, clock, masking, connection, reader } = deps;
   const rows = store.rows(table);
-  const now = () => timestamp(clock.now());
+  const readNow = () => toTimestamp(clock.now());
   const find = (id: string) => rows.find({ id });
   const publish = (row: DeliveryRow): void =>
     store.write(({ emit }) => {
@@ -68,7 +68,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     const options = { key: row.id, subject: `${row.event} of ${row.repository ?? "the code host"}` };
     deps.jobs.enqueue(deps.definition(), { delivery_id: row.id }, options);
   };
-  const again = (id: string): DeliveryRow =>
+  const requeue = (id: string): DeliveryRow =>
     store.write(() => {
       const row = change(id, { state: "queued", error: null, detail: null, finished_at: null });
       enqueue(row);
@@ -110,11 +110,11 @@ export function createDeliveries(deps: DeliveriesDeps) {
         const known = rows.find(["(delivery_id = ? OR body_hash = ?)", delivery_id, body_hash]);
         // Somebody sent the delivery again by hand after it had failed here: it is acted on again.
         if (known?.state === "failed" && known.body_hash === body_hash) {
-          again(known.id);
+          requeue(known.id);
           return { status: "retried", id: known.id };
         }
         if (known) return { status: "duplicate", id: known.id };
-        const at = now();
+        const at = readNow();
         const detail = notice ? (deps.obstacleTo(notice) ?? null) : "Nothing is done for this event.";
         const row = rows.add({
           id: newId("delivery"),
@@ -136,7 +136,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
     find,
     end: (id: string, { state, ...fields }: Pick<DeliveryRow, "state"> & Partial<DeliveryRow>): void =>
       store.write(() => {
-        if (find(id)) change(id, { state, ...fields, finished_at: now() });
+        if (find(id)) change(id, { state, ...fields, finished_at: readNow() });
       }),
     list: ({ state }: { state?: Delivery["state"] | undefined }, page: Page): ListAnswer<Delivery> =>
       listById(rows.page([{ state }], page), page, present),
@@ -145,7 +145,7 @@ export function createDeliveries(deps: DeliveriesDeps) {
       store.write(() => {
         const row = expectFound(find(id), "delivery");
         if (row.state !== "failed") throw conflict(`The delivery is ${row.state}; only a failed one is tried again.`);
-        return present(again(id));
+        return present(requeue(id));
       }),
     counts(): Omit<AppStatus["webhook"], "configured" | "path"> {
       const counts = store
@@ -153,14 +153,19 @@ export function createDeliveries(deps: DeliveriesDeps) {
           "SELECT state, count(*) AS rows FROM codehost_deliveries GROUP BY state",
         )
         .all();
-      const of = (state: DeliveryRow["state"]) => counts.find((row) => row.state === state)?.rows ?? 0;
+      const countState = (state: DeliveryRow["state"]) => counts.find((row) => row.state === state)?.rows ?? 0;
       const [last] = rows.list([], { order: "id DESC", limit: 1 });
       return {
         last_delivery_at: last?.received_at ?? null,
-        deliveries: { queued: of("queued"), done: of("done"), ignored: of("ignored"), failed: of("failed") },
+        deliveries: {
+          queued: countState("queued"),
+          done: countState("done"),
+          ignored: countState("ignored"),
+          failed: countState("failed"),
+        },
       };
     },
     /** Removes deliveries received before that time, ms since the epoch. */
-    prune: (before: number): boolean => removeOld(store, "codehost_deliveries", "received_at < ?", timestamp(before)),
+    prune: (before: number): boolean => removeOld(store, "codehost_deliveries", "received_at < ?", toTimestamp(before)),
   };
 }

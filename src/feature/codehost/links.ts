@@ -1,5 +1,5 @@
 /** Links between runs and the code host: their rows, and how the API shows them. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, toTimestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { shownOf } from "../../core/schema.ts";
 import type { Condition } from "../../store/reader.ts";
@@ -56,7 +56,7 @@ export function createLinks(store: Store, clock: Clock) {
     /** Runs that changed since the host was last updated, unless their pull request is closed. */
     behind: (): string[] => store.statement<string>(BEHIND).pluck().all(),
     insert(draft: Pick<LinkRow, "run_id" | "repository"> & Partial<LinkRow>): LinkRow {
-      const at = timestamp(clock.now());
+      const at = toTimestamp(clock.now());
       const fresh = { read_only: false, wants_pull: false, again: false, attempts: 0, state: "pending" } as const;
       return store.write(() => {
         rows.insert({ ...fresh, created_at: at, updated_at: at, ...draft });
@@ -68,7 +68,7 @@ export function createLinks(store: Store, clock: Clock) {
     /** @param change named by the event that is emitted; without it there is no event. */
     update: (runId: string, fields: Partial<LinkRow>, change?: Change): LinkRow =>
       store.write(() => {
-        rows.update({ ...fields, updated_at: timestamp(clock.now()) }, { run_id: runId });
+        rows.update({ ...fields, updated_at: toTimestamp(clock.now()) }, { run_id: runId });
         const row = find(runId)!;
         if (change) publish(row, change);
         return row;

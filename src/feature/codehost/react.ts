@@ -17,7 +17,7 @@ export interface Reaction {
 
 interface ReactDeps {
   store: Store;
-  connection: Pick<CodeHostConnection, "host" | "self" | "repositoryOf">;
+  connection: Pick<CodeHostConnection, "openHost" | "loadAccount" | "repositoryOf">;
   links: Links;
   /** Queues a fetch of the project. @throws Problem 409 when it has no clone to bring up to date. */
   fetchProject(projectId: string): unknown;
@@ -33,7 +33,7 @@ interface ReactDeps {
 
 export type React = ReturnType<typeof createReact>;
 
-const nothing = (detail: string): Reaction => ({ state: "ignored", detail });
+const ignore = (detail: string): Reaction => ({ state: "ignored", detail });
 
 /** The projects whose repository is this one on the connected host. */
 export function projectsOf(
@@ -100,10 +100,10 @@ export function createReact(deps: ReactDeps) {
   };
 
   async function pullClosed({ repository, number = 0 }: Notice): Promise<Reaction> {
-    const pull = await (await connection.host()).pull(repository, number);
+    const pull = await (await connection.openHost()).pull(repository, number);
     const runId = runOf(repository, number, pull.head.branch, pull.fork);
-    if (runId === undefined) return nothing("The pull request belongs to no run.");
-    if (pull.open) return nothing("The pull request is open again.");
+    if (runId === undefined) return ignore("The pull request belongs to no run.");
+    if (pull.open) return ignore("The pull request is open again.");
     store.write(() => {
       if (!links.find(runId)) links.insert({ run_id: runId, repository, state: "done" });
       const state = pull.merged ? "merged" : "closed";
@@ -124,11 +124,11 @@ export function createReact(deps: ReactDeps) {
     async act(notice: Notice): Promise<Reaction> {
       const { kind, action, repository, actor } = notice;
       const obstacle = obstacleTo(notice);
-      if (obstacle !== undefined) return nothing(obstacle);
+      if (obstacle !== undefined) return ignore(obstacle);
       if (kind === "push") return push(idsOf(repository));
       if (kind === "pull_request" && action === "closed") return pullClosed(notice);
-      const { login } = await connection.self();
-      if (actor.toLowerCase() === login.toLowerCase()) return nothing("Skep's own account did it.");
+      const { login } = await connection.loadAccount();
+      if (actor.toLowerCase() === login.toLowerCase()) return ignore("Skep's own account did it.");
       const own = findReviewed(notice);
       return own ? deps.review(notice, own.run_id) : deps.start(notice, idsOf(repository));
     },

@@ -14,7 +14,7 @@ import type { Rules } from "./rules.ts";
 
 interface ReviewDeps {
   store: Store;
-  connection: Pick<CodeHostConnection, "host" | "self">;
+  connection: Pick<CodeHostConnection, "openHost" | "loadAccount">;
   links: Links;
   comments: Pick<Comments, "knows" | "addFromHost" | "hasOpen">;
   rules: Pick<Rules, "find">;
@@ -33,10 +33,10 @@ export function createReview({ store, connection, links, comments, rules, follow
     const run = works.find({ id: runId });
     if (!link || !run) return { state: "ignored", detail: "The run is gone." };
     const rule: ActorRule = (link.rule_id === null ? undefined : rules.find(link.rule_id)) ?? WRITERS;
-    const host = await connection.host();
-    const own = (await connection.self()).login.toLowerCase();
+    const host = await connection.openHost();
+    const own = (await connection.loadAccount()).login.toLowerCase();
     const obstacles = new Map<string, string | undefined>();
-    const obstacle = async (author: string): Promise<string | undefined> => {
+    const findObstacle = async (author: string): Promise<string | undefined> => {
       if (!obstacles.has(author)) obstacles.set(author, await obstacleOf(host, repository, author, rule));
       return obstacles.get(author);
     };
@@ -46,8 +46,8 @@ export function createReview({ store, connection, links, comments, rules, follow
       ...(kind === "comment" ? [] : await host.reviewComments(repository, number)),
     ].filter(({ id, author }) => author.toLowerCase() !== own && !comments.knows(runId, id));
     const kept: typeof said = [];
-    for (const one of said) if ((await obstacle(one.author)) === undefined) kept.push(one);
-    const refused = await obstacle(notice.actor);
+    for (const one of said) if ((await findObstacle(one.author)) === undefined) kept.push(one);
+    const refused = await findObstacle(notice.actor);
     const asked =
       kind === "review" ? action === "changes" : kept.some(({ body }) => body.trimStart().startsWith(AGAIN));
     return store.write((): Reaction => {

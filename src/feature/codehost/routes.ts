@@ -3,7 +3,7 @@
 import { Type as t } from "@sinclair/typebox";
 import type { Asker } from "../../core/ownership.ts";
 import { cursorAfter, listOf, PageQuery, pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { type Standby, standbyProblem } from "../../store/identity.ts";
 import type { CodeHostConnection } from "./connection.ts";
 import type { Deliveries } from "./deliveries.ts";
@@ -34,8 +34,8 @@ const DELIVERY = t.Object({
 const WEBHOOKS = "/v1/codehost/webhooks";
 
 export function codeHostRoutes({ connection, deliveries, projectOf, standby }: CodeHostRoutesDeps) {
-  return operations("codehost", [
-    operation("receiveWebhook", `POST ${WEBHOOKS}`, {
+  return tagOperations("codehost", [
+    defineOperation("receiveWebhook", `POST ${WEBHOOKS}`, {
       access: "public",
       webhook: true,
       answer: { 200: WebhookAnswer, 202: WebhookAnswer },
@@ -48,20 +48,20 @@ export function codeHostRoutes({ connection, deliveries, projectOf, standby }: C
         return answer.as(isNew ? 202 : 200, taken);
       },
     }),
-    operation("listCodehostRepos", "GET /v1/codehost/repos", {
+    defineOperation("listCodehostRepos", "GET /v1/codehost/repos", {
       access: "user",
       ...pagesOf(HostRepository),
       summary: "List the repositories that Skep can reach on the code host",
       handler: async ({ query, caller }) => {
         const { limit, after } = pageOf(query);
-        const { items, next } = await (await connection.host()).repositories(limit, after);
+        const { items, next } = await (await connection.openHost()).repositories(limit, after);
         return {
           items: items.map((one) => ({ ...one, project_id: projectOf(one.full_name, caller)?.id ?? null })),
           next_cursor: next === null ? null : cursorAfter(next),
         };
       },
     }),
-    operation("getCodehostAppStatus", "GET /v1/codehost/app/status", {
+    defineOperation("getCodehostAppStatus", "GET /v1/codehost/app/status", {
       access: "user",
       answer: AppStatus,
       summary: "Get the state of the connection to the code host",
@@ -70,13 +70,13 @@ export function codeHostRoutes({ connection, deliveries, projectOf, standby }: C
         return { ...(await connection.status()), webhook: { ...webhook, ...deliveries.counts() } };
       },
     }),
-    operation("getCodehostConnection", "GET /v1/codehost/connection", {
+    defineOperation("getCodehostConnection", "GET /v1/codehost/connection", {
       access: "admin",
       answer: Connection,
       summary: "Get the settings of the connection to the code host",
       handler: () => connection.get(),
     }),
-    operation("updateCodehostConnection", "PUT /v1/codehost/connection", {
+    defineOperation("updateCodehostConnection", "PUT /v1/codehost/connection", {
       access: "admin",
       strict: true,
       body: ConnectionUpdate,
@@ -84,20 +84,20 @@ export function codeHostRoutes({ connection, deliveries, projectOf, standby }: C
       summary: "Connect a code host; stored settings take precedence over the environment",
       handler: ({ body, caller }) => connection.update(body, caller),
     }),
-    operation("deleteCodehostConnection", "DELETE /v1/codehost/connection", {
+    defineOperation("deleteCodehostConnection", "DELETE /v1/codehost/connection", {
       access: "admin",
       answer: 204,
       summary: "Delete the stored connection; the environment's settings apply again",
       handler: ({ caller }) => connection.reset(caller),
     }),
-    operation("listCodehostDeliveries", "GET /v1/codehost/deliveries", {
+    defineOperation("listCodehostDeliveries", "GET /v1/codehost/deliveries", {
       access: "admin",
       query: t.Object({ ...PageQuery, state: t.Optional(DeliveryState) }),
       answer: listOf(Delivery),
       summary: "List deliveries from the code host and their results, newest first",
       handler: ({ query }) => deliveries.list(query, pageOf(query)),
     }),
-    operation("retryDelivery", "POST /v1/codehost/deliveries/:id/retry", {
+    defineOperation("retryDelivery", "POST /v1/codehost/deliveries/:id/retry", {
       access: "admin",
       params: t.Object({ id: t.String({ maxLength: 100 }) }),
       answer: { 202: Delivery },

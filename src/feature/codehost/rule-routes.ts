@@ -4,36 +4,36 @@ import { Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { assertIfMatch } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Rule, RuleCreate, RuleUpdate, Trial, TrialRequest } from "./model.ts";
 import type { RuleRow, Rules } from "./rules.ts";
 
 const RulePath = t.Object({ id: t.String({ maxLength: 100 }) });
 
 export function ruleRoutes(rules: Rules, attempt: (rule: RuleRow, request: TrialRequest) => Promise<Trial>) {
-  return operations("codehost", [
-    operation("listCodehostRules", "GET /v1/codehost/rules", {
+  return tagOperations("codehost", [
+    defineOperation("listCodehostRules", "GET /v1/codehost/rules", {
       access: "admin",
       query: t.Object({ ...PageQuery, project_id: t.Optional(t.String({ maxLength: LIMITS.nameCharacters })) }),
       answer: listOf(Rule),
       summary: "List the rules that start runs, newest first",
       handler: ({ query }) => rules.list(query, pageOf(query)),
     }),
-    operation("createCodeHostRule", "POST /v1/codehost/rules", {
+    defineOperation("createCodeHostRule", "POST /v1/codehost/rules", {
       access: "admin",
       body: RuleCreate,
       answer: { 201: Rule },
       summary: "Create a rule that starts runs from events on the code host",
       handler: ({ body, caller, answer }) => answer.created("/v1/codehost/rules/:id", () => rules.create(body, caller)),
     }),
-    operation("getCodehostRule", "GET /v1/codehost/rules/:id", {
+    defineOperation("getCodehostRule", "GET /v1/codehost/rules/:id", {
       access: "admin",
       params: RulePath,
       answer: Rule,
       summary: "Get a rule",
       handler: ({ params, answer }) => answer.tag(rules.get(params.id)),
     }),
-    operation("updateCodehostRule", "PUT /v1/codehost/rules/:id", {
+    defineOperation("updateCodehostRule", "PUT /v1/codehost/rules/:id", {
       access: "admin",
       params: RulePath,
       body: RuleUpdate,
@@ -44,14 +44,14 @@ export function ruleRoutes(rules: Rules, attempt: (rule: RuleRow, request: Trial
         return answer.tag(rules.update(params.id, body, caller));
       },
     }),
-    operation("deleteCodehostRule", "DELETE /v1/codehost/rules/:id", {
+    defineOperation("deleteCodehostRule", "DELETE /v1/codehost/rules/:id", {
       access: "admin",
       params: RulePath,
       answer: 204,
       summary: "Delete a rule; runs that it started continue",
       handler: ({ params, caller }) => rules.remove(params.id, caller),
     }),
-    operation("tryCodeHostRule", "POST /v1/codehost/rules/:id/try", {
+    defineOperation("tryCodeHostRule", "POST /v1/codehost/rules/:id/try", {
       access: "admin",
       params: RulePath,
       body: TrialRequest,

@@ -2,7 +2,7 @@
  * Rules that start a run from an event on the code host: for which event, as which user, and which actors may trigger
  * it. Administrators write them.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, expectFound, invalidField } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -50,7 +50,7 @@ export function createRules(deps: RulesDeps) {
       const repository = deps.repositoryOf(projectOf(input.project_id).repository);
       if (repository === undefined)
         throw invalidField("/project_id", "The project's repository is not on the connected code host");
-      const at = timestamp(clock.now());
+      const at = toTimestamp(clock.now());
       const row: RuleRow = {
         enabled: true,
         label: null,
@@ -76,7 +76,7 @@ export function createRules(deps: RulesDeps) {
     },
     update: (id: string, input: RuleUpdate, caller: Caller): Rule =>
       store.write(() => {
-        const row: RuleRow = { ...rowOf(id), ...input, updated_at: timestamp(clock.now()) };
+        const row: RuleRow = { ...rowOf(id), ...input, updated_at: toTimestamp(clock.now()) };
         assertFields(row);
         rows.update(row, { id });
         record("codehost_rule.updated", caller, row);

@@ -1,15 +1,15 @@
 /** /v1/runs/{id}/push and /pull-request: bring a run's work to the code host. */
 
 import { Type as t } from "@sinclair/typebox";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { PullCreate, Pushed, RunOnHost } from "./model.ts";
 import type { RunWork } from "./run-work.ts";
 
 const RunPath = t.Object({ id: t.String({ maxLength: 100 }) });
 
 export function runWorkRoutes(work: RunWork) {
-  return operations("runs", [
-    operation("pushRun", "POST /v1/runs/:id/push", {
+  return tagOperations("runs", [
+    defineOperation("pushRun", "POST /v1/runs/:id/push", {
       access: "user",
       project: "maintainer",
       scope: "publish",
@@ -18,14 +18,14 @@ export function runWorkRoutes(work: RunWork) {
       summary: "Push the run's branch to the project's repository",
       handler: ({ params, caller }) => work.push(params.id, caller),
     }),
-    operation("getRunPullRequest", "GET /v1/runs/:id/pull-request", {
+    defineOperation("getRunPullRequest", "GET /v1/runs/:id/pull-request", {
       access: "user",
       params: RunPath,
       answer: RunOnHost,
       summary: "Get a run's issue and pull request, and whether the code host is up to date about the run",
       handler: ({ params, caller }) => work.get(params.id, caller),
     }),
-    operation("openPullRequest", "POST /v1/runs/:id/pull-request", {
+    defineOperation("openPullRequest", "POST /v1/runs/:id/pull-request", {
       access: "user",
       project: "maintainer",
       scope: "publish",

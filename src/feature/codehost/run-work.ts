@@ -11,7 +11,7 @@ import type { PullCreate, Pushed, RunOnHost } from "./model.ts";
 
 interface RunWorkDeps extends Pick<Core, "store" | "audit"> {
   links: Links;
-  connection: Pick<CodeHostConnection, "host" | "repositoryOf">;
+  connection: Pick<CodeHostConnection, "openHost" | "repositoryOf">;
   /** @throws Problem 404, also for another user's run. */
   rowFor(runId: string, caller: Caller): RunRow;
   changedTo(run: RunRow): Promise<string | null>;
@@ -26,7 +26,7 @@ export type RunWork = ReturnType<typeof createRunWork>;
 export function createRunWork(deps: RunWorkDeps) {
   const { store, audit, links, connection, rowFor, follow } = deps;
   /** The run with its project, branch and last commit. @throws Problem 409 when the run may not be pushed. */
-  async function pushable(runId: string, caller: Caller) {
+  async function loadPushable(runId: string, caller: Caller) {
     const run = rowFor(runId, caller);
     const { project_id, branch } = run;
     if (project_id === null || branch === null)
@@ -53,7 +53,7 @@ export function createRunWork(deps: RunWorkDeps) {
   return {
     /** @throws Problem 409 `run_active`, `no_project`, `read_only`, `nothing_to_push`, `push_rejected`; 502. */
     async push(runId: string, caller: Caller): Promise<Pushed> {
-      const { project_id, branch, commit } = await pushable(runId, caller);
+      const { project_id, branch, commit } = await loadPushable(runId, caller);
       await deps.push(project_id, branch);
       store.write(() => {
         record("run.pushed", runId, caller);
@@ -71,9 +71,9 @@ export function createRunWork(deps: RunWorkDeps) {
      * Call before `open`: checks that there is something to open. @throws as `push`, and 503 `codehost_not_configured`.
      */
     async assertOpenable(runId: string, caller: Caller): Promise<void> {
-      const { project_id } = await pushable(runId, caller);
+      const { project_id } = await loadPushable(runId, caller);
       repositoryOf(project_id);
-      await connection.host();
+      await connection.openHost();
     },
     /** Queues the opening of a pull request. The returned row shows its progress. */
     open(runId: string, { title, body, base }: PullCreate, caller: Caller): RunOnHost {

@@ -30,7 +30,7 @@ export interface Work {
 
 interface StartDeps extends Pick<Core, "store" | "masking"> {
   access: Pick<ProjectAccess, "within">;
-  connection: Pick<CodeHostConnection, "host" | "self">;
+  connection: Pick<CodeHostConnection, "openHost" | "loadAccount">;
   rules: Rules;
   links: Links;
   /** Starts the run. Call inside a transaction. @returns the run's id. */
@@ -60,7 +60,7 @@ interface Asked extends Pick<Found, "host" | "subject"> {
   comment: string | undefined;
 }
 
-const nothing = (detail: string): Reaction => ({ state: "ignored", detail });
+const ignore = (detail: string): Reaction => ({ state: "ignored", detail });
 
 function eventOf({ kind, action }: Notice): RuleRow["event"] | undefined {
   const labeled = action === "labeled" || action === "label_updated";
@@ -170,37 +170,37 @@ export function createStart(deps: StartDeps) {
     const { repository } = notice;
     const event = eventOf(notice);
     const found = rulesFor(notice, projectIds);
-    if (event === undefined || found.length === 0) return nothing("No rule is about this.");
-    const host = await connection.host();
+    if (event === undefined || found.length === 0) return ignore("No rule is about this.");
+    const host = await connection.openHost();
     const subject = await subjectOf(host, notice);
-    if (!subject.open) return nothing("It is closed.");
+    if (!subject.open) return ignore("It is closed.");
     const request = event === "issue_comment" ? await host.comment(repository, notice.comment_id ?? "0") : undefined;
     const actor = request?.author ?? (event.endsWith("_opened") ? subject.author : notice.actor);
-    if (sameWord(actor, (await connection.self()).login)) return nothing("Skep's own account did it.");
+    if (sameWord(actor, (await connection.loadAccount()).login)) return ignore("Skep's own account did it.");
     let why = "No rule is about this.";
     for (const rule of found) {
       const objection = await objectionOf(rule, { host, repository, subject, actor, comment: request?.body });
       if (objection === undefined) return begin(rule, { host, notice, subject, request });
       why = objection;
     }
-    return nothing(why);
+    return ignore(why);
   }
 
   async function attempt(rule: RuleRow, { number, actor, comment }: TrialRequest): Promise<Trial> {
     const { repository, event } = rule;
-    const host = await connection.host();
+    const host = await connection.openHost();
     const pull = event.startsWith("pull_request");
     const subject = await subjectOf(host, { repository, number, kind: pull ? "pull_request" : "issue" });
     const by = actor ?? subject.author;
-    const objection = async (): Promise<string | undefined> => {
+    const findObjection = async (): Promise<string | undefined> => {
       if (!subject.open) return "It is closed.";
       if (subject.isPull && (event === "issue_opened" || event === "issue_labeled"))
         return `#${number} is a pull request, and the rule is about issues.`;
-      if (sameWord(by, (await connection.self()).login)) return "Skep itself starts nothing.";
+      if (sameWord(by, (await connection.loadAccount()).login)) return "Skep itself starts nothing.";
       return objectionOf(rule, { host, repository, subject, actor: by, comment });
     };
     const known = atWork(rule, repository, number);
-    const why = (await objection()) ?? (known && "A run is at work on it already.");
+    const why = (await findObjection()) ?? (known && "A run is at work on it already.");
     return {
       starts: why === undefined,
       run_id: known?.run_id ?? null,

@@ -20,7 +20,7 @@ import type { LinkRow, Links } from "./links.ts";
 
 interface SyncDeps extends Pick<Core, "store" | "masking"> {
   access: Pick<ProjectAccess, "within">;
-  connection: Pick<CodeHostConnection, "host" | "self">;
+  connection: Pick<CodeHostConnection, "openHost" | "loadAccount">;
   links: Links;
   comments: Pick<Comments, "hasOpen" | "sendBack">;
   runOf(runId: string): RunRow | undefined;
@@ -73,7 +73,7 @@ async function sync(deps: SyncDeps, first: LinkRow): Promise<void> {
   const run = deps.runOf(first.run_id);
   if (!run) return;
   if (startAgain(deps, first, run)) return;
-  const host = await deps.connection.host();
+  const host = await deps.connection.openHost();
   const changed = await publish(deps, host, first, run);
   const link = links.find(first.run_id)!;
   if (link.number !== null) await comment(deps, host, link, { run, changed });
@@ -146,12 +146,12 @@ async function comment(
   const { links, connection } = deps;
   const { run_id, repository, number } = link;
   const mark = `<!-- ${run_id} -->`;
-  const text = `${mark}\n${deps.masking.text(words(deps, link, { run, changed }))}`;
+  const text = `${mark}\n${deps.masking.text(formatComment(deps, link, { run, changed }))}`;
   if (text === link.comment_text || number === null) return;
   let id = link.comment_id;
   if (id === null) {
     // A comment that was written before a crash is found again by its mark.
-    const own = (await connection.self()).login.toLowerCase();
+    const own = (await connection.loadAccount()).login.toLowerCase();
     const mine = (await host.comments(repository, number)).find(
       ({ author, body }) => author.toLowerCase() === own && body.startsWith(mark),
     );
@@ -162,7 +162,7 @@ async function comment(
   links.update(run_id, { comment_id: id, comment_text: text });
 }
 
-function words(deps: SyncDeps, link: LinkRow, { run, changed }: { run: RunRow; changed: boolean }): string {
+function formatComment(deps: SyncDeps, link: LinkRow, { run, changed }: { run: RunRow; changed: boolean }): string {
   const page = `[${run.id}](${deps.pageOf(run.id)})`;
   const attempt = link.attempts > 0 ? ` (attempt ${link.attempts + 1})` : "";
   if (run.status === "failed") return `The run ${page} has failed${attempt}: ${quoteLines(run.error?.message ?? "")}`;

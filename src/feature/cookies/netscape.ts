@@ -41,24 +41,27 @@ export async function readNetscapeCookies(text: string): Promise<Cookie[]> {
   for (const line of linesOf(text.replace(/^\ufeff/, ""))) {
     await turn();
     number++;
-    const wrong = (what: string) => invalidField("/file", `Line ${number}: ${what}.`);
+    const createProblem = (what: string) => invalidField("/file", `Line ${number}: ${what}.`);
     const httpOnly = line.startsWith(HTTP_ONLY);
     if (line.trim() === "" || (line.startsWith("#") && !httpOnly)) continue;
     const fields = (httpOnly ? line.slice(HTTP_ONLY.length) : line).split("\t");
-    if (fields.length !== 7) throw wrong(`a cookie has seven fields separated by tabs; this one has ${fields.length}`);
-    if (fields.some((field) => CONTROL.test(field))) throw wrong("a control character");
+    if (fields.length !== 7)
+      throw createProblem(`a cookie has seven fields separated by tabs; this one has ${fields.length}`);
+    if (fields.some((field) => CONTROL.test(field))) throw createProblem("a control character");
     const [host = "", subdomains = "", path = "", secure = "", expiry = "", name = "", value = ""] = fields;
     // `canonicalDomain` throws for host names beyond ASCII that no address can have.
     const domain = attempt(() => canonicalDomain(host.replace(/^\./, "")));
-    if (!domain || !/^[a-z0-9.\-_:[\]]+$/.test(domain)) throw wrong("the domain is not one");
+    if (!domain || !/^[a-z0-9.\-_:[\]]+$/.test(domain)) throw createProblem("the domain is not one");
     const flags = [subdomains, secure].map((flag) => flag.toUpperCase());
-    if (flags.some((flag) => flag !== "TRUE" && flag !== "FALSE")) throw wrong("fields 2 and 4 must be TRUE or FALSE");
+    if (flags.some((flag) => flag !== "TRUE" && flag !== "FALSE"))
+      throw createProblem("fields 2 and 4 must be TRUE or FALSE");
     const includeSubdomains = flags[0] === "TRUE";
     if (includeSubdomains && !isAddress(domain) && domain !== "localhost" && !isOwned(domain, getPublicSuffix))
-      throw wrong("the domain is a public suffix: a cookie for all of it belongs to nobody");
-    if (!PATH.test(path)) throw wrong("the path must begin with a slash");
-    if (!/^\d{1,12}$/.test(expiry)) throw wrong("the expiry is a number of seconds, 0 for a session");
-    if (!NAME.test(name) || (name === "" && value === "")) throw wrong("the name is not one that a cookie can have");
+      throw createProblem("the domain is a public suffix: a cookie for all of it belongs to nobody");
+    if (!PATH.test(path)) throw createProblem("the path must begin with a slash");
+    if (!/^\d{1,12}$/.test(expiry)) throw createProblem("the expiry is a number of seconds, 0 for a session");
+    if (!NAME.test(name) || (name === "" && value === ""))
+      throw createProblem("the name is not one that a cookie can have");
     cookies.push({
       domain,
       includeSubdomains,

@@ -4,7 +4,7 @@ import { Type as t } from "@sinclair/typebox";
 import { badRequest, Problem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { formFile } from "../../http/schema.ts";
 import { CookieSet, CookieSetName } from "./model.ts";
 import { readNetscapeCookies } from "./netscape.ts";
@@ -24,15 +24,15 @@ async function textOf(file: Blob): Promise<string> {
 }
 
 export function cookieRoutes(cookies: Cookies) {
-  return operations("cookies", [
-    operation("listBrowserCookies", "GET /v1/browser/cookies", {
+  return tagOperations("cookies", [
+    defineOperation("listBrowserCookies", "GET /v1/browser/cookies", {
       access: "user",
       credential: true,
       ...pagesOf(CookieSet),
       summary: "List your cookie sets",
       handler: ({ query, caller }) => cookies.list(pageOf(query), caller),
     }),
-    operation("createBrowserCooky", "POST /v1/browser/cookies", {
+    defineOperation("createBrowserCooky", "POST /v1/browser/cookies", {
       access: "user",
       upload: true,
       body: t.Object({
@@ -46,33 +46,33 @@ export function cookieRoutes(cookies: Cookies) {
         return answer.created(LOCATION, () => cookies.create(body.name, read, caller));
       },
     }),
-    operation("getBrowserCooky", "GET /v1/browser/cookies/:id", {
+    defineOperation("getBrowserCooky", "GET /v1/browser/cookies/:id", {
       access: "user",
       credential: true,
       answer: CookieSet,
       summary: "Get a cookie set",
       handler: ({ params, caller }) => cookies.get(params.id, caller),
     }),
-    operation("deleteBrowserCooky", "DELETE /v1/browser/cookies/:id", {
+    defineOperation("deleteBrowserCooky", "DELETE /v1/browser/cookies/:id", {
       access: "user",
       answer: 204,
       summary: "Delete a cookie set and its grants",
       handler: ({ params, caller }) => cookies.remove(params.id, caller),
     }),
-    operation("listBrowserCookiesAgents", "GET /v1/browser/cookies/agents/:agent_id", {
+    defineOperation("listBrowserCookiesAgents", "GET /v1/browser/cookies/agents/:agent_id", {
       access: "user",
       credential: true,
       ...pagesOf(CookieSet),
       summary: "List those of your cookie sets that an agent may use",
       handler: ({ params, query, caller }) => cookies.grantedTo(params.agent_id, pageOf(query), caller),
     }),
-    operation("grantBrowserCookiesAgent", "POST /v1/browser/cookies/agents/:agent_id/:id/grant", {
+    defineOperation("grantBrowserCookiesAgent", "POST /v1/browser/cookies/agents/:agent_id/:id/grant", {
       access: "user",
       answer: CookieSet,
       summary: "Let an agent use a cookie set in its work for you",
       handler: ({ params, caller }) => cookies.grant(params.id, params.agent_id, caller),
     }),
-    operation("deleteBrowserCookiesAgent", "DELETE /v1/browser/cookies/agents/:agent_id/:id", {
+    defineOperation("deleteBrowserCookiesAgent", "DELETE /v1/browser/cookies/agents/:agent_id/:id", {
       access: "user",
       answer: 204,
       summary: "Revoke an agent's access to a cookie set",

@@ -4,7 +4,7 @@
  */
 
 import { attempt } from "../../core/attempt.ts";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -15,7 +15,7 @@ import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import type { Condition } from "../../store/reader.ts";
 import { cookieGrants, cookieSets } from "../../store/tables/cookies.ts";
-import { readable, WHOSE } from "../../store/whose.ts";
+import { buildReadCondition, WHOSE } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
 import { createCookieMasks } from "./masks.ts";
 import type { CookieSet } from "./model.ts";
@@ -43,7 +43,7 @@ type Row = typeof cookieSets.$inferSelect;
 export function createCookies({ store, clock, sealer, audit, masking, agentExists, boundsOf }: CookiesDeps) {
   const sets = store.rows(cookieSets);
   const grants = store.rows(cookieGrants);
-  const limitTo = (asker: Asker) => readable(asker, WHOSE.cookie_sets);
+  const limitTo = (asker: Asker) => buildReadCondition(asker, WHOSE.cookie_sets);
   const find = (id: string, caller: Caller): Row => expectFound(sets.find({ id }, limitTo(caller)), "cookie set");
   /** Condition: the set was granted to the agent. */
   const grantedTo = (agentId: string): Condition => [
@@ -95,7 +95,7 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
         domains: [...new Set(cookies.map(({ domain }) => domain))].sort(),
         expires_at: expiryOf(cookies),
         sealed: sealer.seal(JSON.stringify(cookies)),
-        created_at: timestamp(clock.now()),
+        created_at: toTimestamp(clock.now()),
       };
       return store.write(() => {
         if (sets.find({ name }, limitTo(caller)))
@@ -129,7 +129,7 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
       return store.write(() => {
         const row = find(id, caller);
         assertAgent(agentId);
-        const grant = { cookie_set_id: id, agent_id: agentId, granted_at: timestamp(clock.now()) };
+        const grant = { cookie_set_id: id, agent_id: agentId, granted_at: toTimestamp(clock.now()) };
         if (grants.insertIfNew(grant)) record("cookies.granted", caller, row, { agent_id: agentId });
         return present(row);
       });
@@ -174,5 +174,5 @@ function expiryOf(cookies: readonly Cookie[]): string | null {
     latest = Math.max(latest, expiresAt);
   }
   // The latest time that a date can hold, in the year 275760.
-  return timestamp(Math.min(latest * 1_000, 8.64e15));
+  return toTimestamp(Math.min(latest * 1_000, 8.64e15));
 }

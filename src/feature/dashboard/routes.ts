@@ -7,7 +7,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { file } from "bun";
 import { notFound } from "../../core/errors.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { manifestOf, SERVICE_WORKER } from "./installed.ts";
 
 /** The text between the script tags, exactly as the browser hashes it. */
@@ -68,8 +68,8 @@ export function dashboardRoutes({ files, prefix }: DashboardDeps) {
     const text = path ? (await file(path).text()).replaceAll("{{base}}", Bun.escapeHTML(`${prefix}/`)) : NOT_BUILT;
     return { text, policy: policyFor(text) };
   };
-  return operations("dashboard", [
-    operation("getDashboard", "GET /", {
+  return tagOperations("dashboard", [
+    defineOperation("getDashboard", "GET /", {
       access: "public",
       hidden: true,
       handler: async () => {
@@ -85,7 +85,7 @@ export function dashboardRoutes({ files, prefix }: DashboardDeps) {
         });
       },
     }),
-    operation("getManifest", "GET /manifest.webmanifest", {
+    defineOperation("getManifest", "GET /manifest.webmanifest", {
       access: "public",
       hidden: true,
       handler: () =>
@@ -93,7 +93,7 @@ export function dashboardRoutes({ files, prefix }: DashboardDeps) {
           headers: { "Content-Type": "application/manifest+json", "Cache-Control": "no-cache" },
         }),
     }),
-    operation("getServiceWorker", "GET /service-worker.js", {
+    defineOperation("getServiceWorker", "GET /service-worker.js", {
       access: "public",
       hidden: true,
       handler: () =>
@@ -105,7 +105,7 @@ export function dashboardRoutes({ files, prefix }: DashboardDeps) {
           },
         }),
     }),
-    operation("getDashboardFile", "GET /assets/:name", {
+    defineOperation("getDashboardFile", "GET /assets/:name", {
       access: "public",
       hidden: true,
       params: t.Object({ name: t.String({ maxLength: 200 }) }),

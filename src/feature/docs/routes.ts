@@ -7,7 +7,7 @@ import { Type as t } from "@sinclair/typebox";
 import { file } from "bun";
 import cssPath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import scriptPath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -19,24 +19,26 @@ const START = `SwaggerUIBundle({ url: "openapi.json", dom_id: "#page", deepLinki
 const CSP =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; script-src 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-const text = (body: string | Blob, type: string) =>
+const toResponse = (body: string | Blob, type: string) =>
   new Response(body, {
     headers: { "Content-Type": type, "Content-Security-Policy": CSP, "Cache-Control": "no-cache" },
   });
 
 export function docsRoutes({ document }: { document(): Record<string, unknown> }) {
-  const page = (name: string, route: `GET /docs${string}`, handler: () => Response) =>
-    operation(name, route, { access: "public", hidden: true, handler });
-  return operations("docs", [
-    operation("getOpenapiJson", "GET /openapi.json", {
+  const definePage = (name: string, route: `GET /docs${string}`, handler: () => Response) =>
+    defineOperation(name, route, { access: "public", hidden: true, handler });
+  return tagOperations("docs", [
+    defineOperation("getOpenapiJson", "GET /openapi.json", {
       access: "public",
       answer: t.Record(t.String(), t.Unknown()),
       summary: "Get this API as an OpenAPI 3.1 document",
       handler: () => document(),
     }),
-    page("getApiPage", "GET /docs", () => text(PAGE, "text/html; charset=utf-8")),
-    page("getApiPageStyle", "GET /docs/style.css", () => text(file(cssPath), "text/css; charset=utf-8")),
-    page("getApiPageScript", "GET /docs/script.js", () => text(file(scriptPath), "text/javascript; charset=utf-8")),
-    page("getApiPageStart", "GET /docs/start.js", () => text(START, "text/javascript; charset=utf-8")),
+    definePage("getApiPage", "GET /docs", () => toResponse(PAGE, "text/html; charset=utf-8")),
+    definePage("getApiPageStyle", "GET /docs/style.css", () => toResponse(file(cssPath), "text/css; charset=utf-8")),
+    definePage("getApiPageScript", "GET /docs/script.js", () =>
+      toResponse(file(scriptPath), "text/javascript; charset=utf-8"),
+    ),
+    definePage("getApiPageStart", "GET /docs/start.js", () => toResponse(START, "text/javascript; charset=utf-8")),
   ]);
 }

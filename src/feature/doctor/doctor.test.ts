@@ -12,7 +12,7 @@ import { databasePath, openStore } from "../../store/store.ts";
 import { CONTAINERS_USED, facts } from "../../store/tables/foundation.ts";
 import { skep } from "../../testing/command.ts";
 import { checkBounds, checkEngine, checkGit, checkServer, type Engine } from "./machine.ts";
-import { amount, limitText, type Report } from "./model.ts";
+import { formatAmount, limitText, type Report } from "./model.ts";
 import { checkSecrets, SEALED } from "./secrets.ts";
 import { checkDatabase, checkFolder, checkKeys, wereContainersUsed } from "./storage.ts";
 
@@ -261,7 +261,7 @@ describe("skep doctor", () => {
   });
 
   test("writes amounts as people do", () => {
-    expect([amount(1.5 * 1024 ** 3, "Bytes"), amount(90_000, "Ms"), amount(0, "Bytes")]).toEqual([
+    expect([formatAmount(1.5 * 1024 ** 3, "Bytes"), formatAmount(90_000, "Ms"), formatAmount(0, "Bytes")]).toEqual([
       "1.5 GiB",
       "1.5 min",
       "0 bytes",

@@ -5,7 +5,7 @@ import type { DockerClient } from "../../adapter/docker.ts";
 import { attempt } from "../../core/attempt.ts";
 import type { Config } from "../../core/config.ts";
 import { messageOf } from "../../core/errors.ts";
-import { amount, type Finding, fail, folderFindings, imageFinding, ok, warn } from "./model.ts";
+import { type Finding, fail, folderFindings, formatAmount, imageFinding, pass, warn } from "./model.ts";
 
 const MEMORY_WANTED_BYTES = 512 * 1024 ** 2;
 const FILES_WANTED = 4_096;
@@ -23,17 +23,17 @@ export type Engine = Pick<DockerClient, "address" | "info" | "ping"> & {
 export async function checkEngine(config: Config, engine: Engine, wereUsed: boolean): Promise<Finding[]> {
   if (config.sandbox === "process")
     return [
-      ok("sandbox", `process, as SANDBOX says; commands of agents are ${config.allowHostShell ? "run" : "refused"}`),
+      pass("sandbox", `process, as SANDBOX says; commands of agents are ${config.allowHostShell ? "run" : "refused"}`),
     ];
   if (config.sandbox === "kubernetes")
-    return [ok("sandbox", "kubernetes, as SANDBOX says; a running server checks its cluster")];
+    return [pass("sandbox", "kubernetes, as SANDBOX says; a running server checks its cluster")];
   try {
     await engine.ping();
     const { engine: name, version, apiVersion, rootless } = await engine.info();
     const found = `${name} ${version}, API ${apiVersion}${rootless ? ", rootless" : ""}, at ${engine.address}`;
     return [
-      ok("sandbox", "docker: agents work in containers"),
-      ok("container engine", found),
+      pass("sandbox", "docker: agents work in containers"),
+      pass("container engine", found),
       ...folderFindings(config),
       await checkImage(config, engine),
     ];
@@ -44,7 +44,7 @@ export async function checkEngine(config: Config, engine: Engine, wereUsed: bool
       : [
           warn(
             "container engine",
-            `${detail} ${without(config, wereUsed)}`,
+            `${detail} ${describeFallback(config, wereUsed)}`,
             "start Docker or Podman, or name it in DOCKER_HOST",
           ),
         ];
@@ -52,7 +52,7 @@ export async function checkEngine(config: Config, engine: Engine, wereUsed: bool
 }
 
 /** What a server with SANDBOX=auto does when it starts without an engine. */
-function without({ allowHostShell }: Config, wereUsed: boolean): string {
+function describeFallback({ allowHostShell }: Config, wereUsed: boolean): string {
   if (wereUsed) return "Work that needs a container waits for it";
   return allowHostShell ? "Commands of agents run on this host" : "Agents get files, but no commands";
 }
@@ -65,7 +65,7 @@ async function checkImage({ agentImage, imagePull }: Config, engine: Engine): Pr
 /** @param version returns git's version, or rejects when there is no git. */
 export async function checkGit(version: () => Promise<string>): Promise<Finding> {
   try {
-    return ok("git", await version());
+    return pass("git", await version());
   } catch (error) {
     return warn("git", messageOf(error), "install git: projects need it; runs without a project do not");
   }
@@ -73,7 +73,7 @@ export async function checkGit(version: () => Promise<string>): Promise<Finding>
 
 /** @param server address and process id of the server on this data folder, if one runs. */
 export function checkServer(config: Config, server: { url: string; pid: number } | undefined): Finding[] {
-  const running = ok("server", server ? `runs at ${server.url} (process ${server.pid})` : "is not running");
+  const running = pass("server", server ? `runs at ${server.url} (process ${server.pid})` : "is not running");
   const weak = config.weakKeys.map((name) =>
     warn("keys", `${name} is short enough to be guessed`, "make another with: openssl rand -hex 32"),
   );
@@ -96,27 +96,27 @@ export function checkServer(config: Config, server: { url: string; pid: number }
  */
 export function checkBounds(config: Config, root = "/"): Finding[] {
   const findings: Finding[] = [];
-  const memory = number(
-    text(root, "sys/fs/cgroup/memory.max") ?? text(root, "sys/fs/cgroup/memory/memory.limit_in_bytes"),
+  const memory = parseNumber(
+    readText(root, "sys/fs/cgroup/memory.max") ?? readText(root, "sys/fs/cgroup/memory/memory.limit_in_bytes"),
   );
   if (memory !== undefined && memory < 2 ** 50)
     findings.push(
       memory < MEMORY_WANTED_BYTES
         ? warn(
             "memory",
-            `limited to ${amount(memory, "Bytes")}`,
-            `allow at least ${amount(MEMORY_WANTED_BYTES, "Bytes")}`,
+            `limited to ${formatAmount(memory, "Bytes")}`,
+            `allow at least ${formatAmount(MEMORY_WANTED_BYTES, "Bytes")}`,
           )
-        : ok("memory", `limited to ${amount(memory, "Bytes")}`),
+        : pass("memory", `limited to ${formatAmount(memory, "Bytes")}`),
     );
-  const files = number(/^Max open files\s+(\S+)/m.exec(text(root, "proc/self/limits") ?? "")?.[1]);
+  const files = parseNumber(/^Max open files\s+(\S+)/m.exec(readText(root, "proc/self/limits") ?? "")?.[1]);
   if (files !== undefined)
     findings.push(
       files < FILES_WANTED
         ? warn("open files", String(files), `raise the limit: ulimit -n ${FILES_WANTED}, or LimitNOFILE= of the unit`)
-        : ok("open files", String(files)),
+        : pass("open files", String(files)),
     );
-  const hostEngine = /\s\S*\/(docker|podman)\.sock\s/.test(text(root, "proc/self/mountinfo") ?? "");
+  const hostEngine = /\s\S*\/(docker|podman)\.sock\s/.test(readText(root, "proc/self/mountinfo") ?? "");
   if (hostEngine && config.sandbox !== "process")
     findings.push(
       warn(
@@ -128,8 +128,8 @@ export function checkBounds(config: Config, root = "/"): Finding[] {
   return findings;
 }
 
-const text = (root: string, path: string): string | undefined =>
+const readText = (root: string, path: string): string | undefined =>
   attempt(() => readFileSync(join(root, path), "utf8").trim());
 
-const number = (value: string | undefined): number | undefined =>
+const parseNumber = (value: string | undefined): number | undefined =>
   value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;

@@ -23,7 +23,7 @@ export interface Report {
   limits: { name: string; value: number; text: string }[];
 }
 
-export const ok = (check: string, detail: string): Finding => ({ check, verdict: "ok", detail });
+export const pass = (check: string, detail: string): Finding => ({ check, verdict: "ok", detail });
 export const warn = (check: string, detail: string, remedy: string): Finding => ({
   check,
   verdict: "warn",
@@ -37,7 +37,7 @@ export const fail = (check: string, detail: string, remedy: string): Finding => 
   remedy,
 });
 
-export function worst(findings: readonly Finding[]): Verdict {
+export function findWorst(findings: readonly Finding[]): Verdict {
   const has = (verdict: Verdict) => findings.some((finding) => finding.verdict === verdict);
   return has("fail") ? "fail" : has("warn") ? "warn" : "ok";
 }
@@ -54,7 +54,7 @@ const NAMED = 5;
 /** Reports on files that people wrote, each broken file with its first problem. @param what such as `agents`. */
 export function checkFiles(what: "agents" | "pipelines" | "skills", files: readonly WrittenFile[]): Finding {
   const broken = files.filter(({ problems }) => problems.length > 0);
-  if (broken.length === 0) return ok(what, `${files.length}, without a problem`);
+  if (broken.length === 0) return pass(what, `${files.length}, without a problem`);
   const named = broken
     .slice(0, NAMED)
     .map(({ file, problems: [first] }) => `${file}:${first?.line}: ${first?.message}`);
@@ -69,8 +69,8 @@ export function checkFiles(what: "agents" | "pipelines" | "skills", files: reado
 
 /** @param found `makeable`: whether this server builds the image itself, and can build it now. */
 export function imageFinding(image: string, found: { present: boolean; makeable: boolean; pull: boolean }): Finding {
-  if (found.present) return ok("agent image", `${image} is there`);
-  if (found.makeable) return ok("agent image", `${image} is made when it is first needed`);
+  if (found.present) return pass("agent image", `${image} is there`);
+  if (found.makeable) return pass("agent image", `${image} is made when it is first needed`);
   const remedy = "skep image build, or skep image load FILE";
   const isOurs = image.startsWith("skep/");
   if (found.pull && !isOurs)
@@ -95,16 +95,16 @@ const STEPS: Readonly<Record<string, readonly [size: number, unit: string][]>> =
 };
 
 /** A size for people: in the largest unit that fits, with at most one decimal, such as `1.5 GiB`. */
-export function amount(value: number, unit: "Bytes" | "Ms"): string {
+export function formatAmount(value: number, unit: "Bytes" | "Ms"): string {
   const [size, word] = STEPS[unit]!.find(([step]) => value >= step) ?? [1, STEPS[unit]!.at(-1)![1]];
   return `${Number((value / size).toFixed(1))} ${word}`;
 }
 
 /** A limit in words. The end of its name is its unit. */
 export function limitText(name: string, value: number): string {
-  if (name.endsWith("Bytes")) return amount(value, "Bytes");
-  if (name.endsWith("Ms")) return amount(value, "Ms");
-  if (name.endsWith("Seconds")) return amount(value * 1_000, "Ms");
+  if (name.endsWith("Bytes")) return formatAmount(value, "Bytes");
+  if (name.endsWith("Ms")) return formatAmount(value, "Ms");
+  if (name.endsWith("Seconds")) return formatAmount(value * 1_000, "Ms");
   return value.toLocaleString("en-US");
 }
 

@@ -2,8 +2,8 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { oneOf } from "../../core/schema.ts";
-import { operation, operations } from "../../http/operation.ts";
-import { type Finding, worst } from "./model.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
+import { type Finding, findWorst } from "./model.ts";
 
 const Verdict = oneOf("ok", "warn", "fail");
 const Examination = t.Object({
@@ -19,14 +19,14 @@ const Examination = t.Object({
 });
 
 export function doctorRoutes(examine: () => Promise<Finding[]>) {
-  return operations("status", [
-    operation("getDoctor", "GET /v1/doctor", {
+  return tagOperations("status", [
+    defineOperation("getDoctor", "GET /v1/doctor", {
       access: "admin",
       answer: Examination,
       summary: "Check what keeps this server from working, and what to do about it",
       handler: async () => {
         const findings = await examine();
-        return { verdict: worst(findings), findings };
+        return { verdict: findWorst(findings), findings };
       },
     }),
   ]);

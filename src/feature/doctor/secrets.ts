@@ -9,7 +9,7 @@ import type { Config } from "../../core/config.ts";
 import { messageOf } from "../../core/errors.ts";
 import { createSealer, keyFromText } from "../../core/sealing.ts";
 import { databasePath } from "../../store/store.ts";
-import { type Finding, fail, ok } from "./model.ts";
+import { type Finding, fail, pass } from "./model.ts";
 import { readDatabase } from "./storage.ts";
 
 const CHECK = "secrets";
@@ -48,15 +48,15 @@ const QUERY = SEALED.map(
 
 export function checkSecrets({ data, secretEncryptionKey, secretKeyEphemeral }: SecretsConfig): Finding {
   const path = databasePath(data);
-  if (!existsSync(path)) return ok(CHECK, "none yet");
+  if (!existsSync(path)) return pass(CHECK, "none yet");
   try {
     const rows = readDatabase(path, (db) => db.prepare<unknown[], { name: string; sealed: string }>(QUERY).all());
-    if (rows.length === 0) return ok(CHECK, "none yet");
+    if (rows.length === 0) return pass(CHECK, "none yet");
     if (!secretEncryptionKey && secretKeyEphemeral)
-      return ok(CHECK, `${rows.length}, sealed with the running server's own key (SECRET_KEY_EPHEMERAL)`);
+      return pass(CHECK, `${rows.length}, sealed with the running server's own key (SECRET_KEY_EPHEMERAL)`);
     const sealer = createSealer(() => keyOf(data, secretEncryptionKey));
     const damaged = rows.filter(({ sealed }) => attempt(() => sealer.open(sealed)) === undefined);
-    if (damaged.length === 0) return ok(CHECK, `${rows.length}, all of which can be opened`);
+    if (damaged.length === 0) return pass(CHECK, `${rows.length}, all of which can be opened`);
     const names = damaged.map(({ name }) => name).sort();
     const shown = names.slice(0, MAX_NAMED).join(", ");
     return fail(CHECK, `${names.length} of ${rows.length} cannot be opened: ${shown}`, REMEDY);

@@ -6,7 +6,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { BUILD } from "../../core/version.ts";
 import { unpackAddonsTo } from "../../process/addons.ts";
 import { checkBounds, checkEngine, checkGit, checkServer, type Engine } from "./machine.ts";
-import { limitText, ok, type Report, worst } from "./model.ts";
+import { findWorst, limitText, pass, type Report } from "./model.ts";
 import { checkSecrets } from "./secrets.ts";
 import { checkDatabase, checkDisk, checkFolder, checkKeys, wereContainersUsed } from "./storage.ts";
 
@@ -32,7 +32,7 @@ export function createDoctor({ config, engine, gitVersion, server }: DoctorDeps)
         server(),
       ]);
       const findings = [
-        ok("skep", `${BUILD.version} (${BUILD.commit}, ${BUILD.runtime}, ${BUILD.platform})`),
+        pass("skep", `${BUILD.version} (${BUILD.commit}, ${BUILD.runtime}, ${BUILD.platform})`),
         ...checkServer(config, running),
         checkFolder(data),
         checkKeys(data),
@@ -44,7 +44,7 @@ export function createDoctor({ config, engine, gitVersion, server }: DoctorDeps)
         ...checkBounds(config),
       ];
       const limits = Object.entries(LIMITS).map(([name, value]) => ({ name, value, text: limitText(name, value) }));
-      return { verdict: worst(findings), findings, limits };
+      return { verdict: findWorst(findings), findings, limits };
     },
   };
 }

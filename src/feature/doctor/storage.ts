@@ -10,14 +10,14 @@ import { MIGRATIONS } from "../../store/migrations/list.ts";
 import { exposedPaths } from "../../store/private-folder.ts";
 import { databasePath } from "../../store/store.ts";
 import { CONTAINERS_USED } from "../../store/tables/foundation.ts";
-import { amount, type Finding, fail, ok, warn } from "./model.ts";
+import { type Finding, fail, formatAmount, pass, warn } from "./model.ts";
 
 const OTHERS = 0o077;
-const mode = (path: string): number => statSync(path).mode & 0o777;
+const readMode = (path: string): number => statSync(path).mode & 0o777;
 const NAMED = 5;
 const RESTORE =
   "stop the server, keep the file, and restore a copy of skep.db (the data folder's backups, or your own)";
-const writable = (path: string): boolean => {
+const isWritable = (path: string): boolean => {
   try {
     accessSync(path, constants.W_OK | constants.X_OK);
     return true;
@@ -27,19 +27,19 @@ const writable = (path: string): boolean => {
 };
 
 /** The path itself, or the nearest folder above it that exists. */
-function nearest(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : nearest(dirname(path));
+function findNearest(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : findNearest(dirname(path));
 }
 
 export function checkFolder(data: string): Finding {
-  const there = nearest(data);
-  if (!writable(there))
+  const there = findNearest(data);
+  if (!isWritable(there))
     return fail(
       "data folder",
       `${data} cannot be written by this user`,
       there === data ? "give its owner the rights, or name another folder with --data" : "name a folder with --data",
     );
-  if (there !== data) return ok("data folder", `${data} is made at the first start`);
+  if (there !== data) return pass("data folder", `${data} is made at the first start`);
   if (!statSync(data).isDirectory()) return fail("data folder", `${data} is not a folder`, "name another with --data");
   const exposed = exposedPaths(data);
   if (exposed.length > 0)
@@ -48,14 +48,14 @@ export function checkFolder(data: string): Finding {
       `other users have rights to ${exposed.slice(0, NAMED).join(", ")}${exposed.length > NAMED ? ` and ${exposed.length - NAMED} more` : ""} in ${data}`,
       "the next start removes them; consider who may have read it",
     );
-  return ok("data folder", `${data} is writable`);
+  return pass("data folder", `${data} is writable`);
 }
 
 export function checkKeys(data: string): Finding {
   const folder = join(data, "keys");
-  const files = existsSync(folder) && writable(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
+  const files = existsSync(folder) && isWritable(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
   const paths = [...files, join(data, "setup-token"), join(data, "server.json")].filter((path) => existsSync(path));
-  const open = paths.filter((path) => mode(path) & OTHERS);
+  const open = paths.filter((path) => readMode(path) & OTHERS);
   if (open.length > 0)
     return fail(
       "keys",
@@ -65,19 +65,19 @@ export function checkKeys(data: string): Finding {
   const bad = files.filter((path) => !/^[0-9a-f]{64}\s*$/i.test(readFileSync(path, "utf8")));
   if (bad.length > 0)
     return fail("keys", `${bad.join(", ")} does not hold a key of 64 hexadecimal digits`, "put it back from a copy");
-  return ok(
+  return pass(
     "keys",
     files.length === 0 ? "none yet; made when they are needed" : `${files.length}, for the owner alone`,
   );
 }
 
 export function checkDisk(data: string): Finding {
-  const { bavail, bsize } = statfsSync(nearest(data));
+  const { bavail, bsize } = statfsSync(findNearest(data));
   const free = bavail * bsize;
-  const text = `${amount(free, "Bytes")} free`;
+  const text = `${formatAmount(free, "Bytes")} free`;
   if (free < LIMITS.diskLittleBytes) return fail("disk", text, "make room: writing will fail soon");
   if (free < LIMITS.diskLowBytes) return warn("disk", text, "make room, or move the data folder to a larger disk");
-  return ok("disk", text);
+  return pass("disk", text);
 }
 
 /** Reads the database. It may run beside a server: nothing is locked for longer than a read. */
@@ -94,14 +94,14 @@ export function checkDatabase(data: string): Finding[] {
   const path = databasePath(data);
   try {
     const version = sqliteVersion();
-    if (!existsSync(path)) return [ok("database", `SQLite ${version}; made at the first start`)];
+    if (!existsSync(path)) return [pass("database", `SQLite ${version}; made at the first start`)];
     if (statSync(path).size === 0) return [fail("database", "empty: its content is lost", RESTORE)];
     return readDatabase(path, (db) => {
       const problems = db.prepare<[], string>("PRAGMA integrity_check(3)").pluck().all();
-      const size = amount(statSync(path).size, "Bytes");
+      const size = formatAmount(statSync(path).size, "Bytes");
       const health =
         problems.join() === "ok"
-          ? ok("database", `SQLite ${version}, ${size}, sound`)
+          ? pass("database", `SQLite ${version}, ${size}, sound`)
           : fail("database", `damaged: ${problems.join("; ")}`, RESTORE);
       return [health, checkMigrations(db)];
     });
@@ -133,6 +133,6 @@ function checkMigrations(db: Database.Database): Finding {
   const { missing, refusal } = compareMigrations(db);
   if (refusal) return fail("migrations", refusal.message, "use the version that wrote it, or restore a copy");
   if (missing.length > 0)
-    return ok("migrations", `${missing.length} of ${MIGRATIONS.length} are applied at the next start, after a copy`);
-  return ok("migrations", `all ${MIGRATIONS.length} applied`);
+    return pass("migrations", `${missing.length} of ${MIGRATIONS.length} are applied at the next start, after a copy`);
+  return pass("migrations", `all ${MIGRATIONS.length} applied`);
 }

@@ -2,7 +2,7 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { formFile } from "../../http/schema.ts";
 import {
   Document,
@@ -29,8 +29,8 @@ const IngestBody = t.Object(
 );
 
 export function documentRoutes(documents: Documents, transcripts: Transcripts) {
-  return operations("documents", [
-    operation("ingestDocument", "POST /v1/ingest/document", {
+  return tagOperations("documents", [
+    defineOperation("ingestDocument", "POST /v1/ingest/document", {
       access: "user",
       scope: "runs",
       upload: true,
@@ -43,7 +43,7 @@ export function documentRoutes(documents: Documents, transcripts: Transcripts) {
         return answer.accepted("/v1/jobs/:job_id", make);
       },
     }),
-    operation("ingestTranscript", "POST /v1/ingest/transcript", {
+    defineOperation("ingestTranscript", "POST /v1/ingest/transcript", {
       access: "user",
       scope: "runs",
       body: TranscriptRequest,
@@ -52,7 +52,7 @@ export function documentRoutes(documents: Documents, transcripts: Transcripts) {
       handler: async ({ body, caller, answer }) =>
         answer.accepted("/v1/documents/:document_id", await transcripts.receive(body, caller)),
     }),
-    operation("listDocuments", "GET /v1/documents", {
+    defineOperation("listDocuments", "GET /v1/documents", {
       access: "user",
       query: t.Object({
         ...PageQuery,
@@ -63,21 +63,21 @@ export function documentRoutes(documents: Documents, transcripts: Transcripts) {
       summary: "List your documents and those of your projects, newest first",
       handler: ({ query, caller }) => documents.list(query, pageOf(query), caller),
     }),
-    operation("searchDocuments", "GET /v1/documents/search", {
+    defineOperation("searchDocuments", "GET /v1/documents/search", {
       access: "user",
       query: DocumentSearch,
       answer: t.Object({ items: t.Array(DocumentHit) }),
       summary: "Search documents, best match first, with one hit per section",
       handler: ({ query, caller }) => ({ items: documents.search(query, caller) }),
     }),
-    operation("getDocument", "GET /v1/documents/:id", {
+    defineOperation("getDocument", "GET /v1/documents/:id", {
       access: "user",
       params: DocumentPath,
       answer: Document,
       summary: "Get a document and the state of reading it",
       handler: ({ params, caller }) => documents.get(params.id, caller),
     }),
-    operation("deleteDocument", "DELETE /v1/documents/:id", {
+    defineOperation("deleteDocument", "DELETE /v1/documents/:id", {
       access: "user",
       project: "viewer",
       params: DocumentPath,
@@ -85,14 +85,14 @@ export function documentRoutes(documents: Documents, transcripts: Transcripts) {
       summary: "Delete a document, even while it is being read",
       handler: ({ params, caller }) => documents.remove(params.id, caller),
     }),
-    operation("getDocumentToc", "GET /v1/documents/:id/toc", {
+    defineOperation("getDocumentToc", "GET /v1/documents/:id/toc", {
       access: "user",
       params: DocumentPath,
       answer: Toc,
       summary: "Get a document's table of contents",
       handler: ({ params, caller }) => documents.toc(params.id, caller),
     }),
-    operation("getDocumentSection", "GET /v1/documents/:id/section", {
+    defineOperation("getDocumentSection", "GET /v1/documents/:id/section", {
       access: "user",
       params: DocumentPath,
       query: SectionQuery,

@@ -1,7 +1,7 @@
 /** Full-text search over the paragraphs of documents. It returns the best paragraph of each section. */
 import type { Asker } from "../../core/ownership.ts";
 import type { Store } from "../../store/store.ts";
-import { readable, WHOSE } from "../../store/whose.ts";
+import { buildReadCondition, WHOSE } from "../../store/whose.ts";
 import { type WordQuery, wordQueries } from "../../store/word-search.ts";
 import type { DocumentHit, DocumentSearch } from "./model.ts";
 
@@ -25,7 +25,7 @@ export function createDocumentSearch({ statement }: Store): SearchDocuments {
     limit: number,
   ): Found[] {
     const { document_id = null, project_id = null } = request;
-    const [where, ...values] = readable(asker, WHOSE.documents, "d") ?? ["1"];
+    const [where, ...values] = buildReadCondition(asker, WHOSE.documents, "d") ?? ["1"];
     return statement<Found>(
       `SELECT c.id, c.document_id, c.position, d.title, s.section_id, s.title AS heading, s.page,
          ${ranked ? "rank" : "0"} AS rank

@@ -3,11 +3,11 @@
  * everybody in a project.
  */
 import type { Static } from "@sinclair/typebox";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, expectFound, forbidden, invalid, invalidField } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
-import { type Asker, owns } from "../../core/ownership.ts";
+import { type Asker, isOwner } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { SpooledFile } from "../../http/form.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
@@ -90,7 +90,7 @@ export function createDocuments(deps: DocumentsDeps) {
         status: "processing",
         job_id: jobs.enqueue(ingest, payload, options).id,
         session_id: sessionId,
-        created_at: timestamp(clock.now()),
+        created_at: toTimestamp(clock.now()),
       });
       tx.emit(documentChanged, describeChange(row, "added"));
       return present(row);
@@ -136,7 +136,7 @@ export function createDocuments(deps: DocumentsDeps) {
     /** @throws Problem 403 for another user's document in a shared project. */
     async remove(id: string, caller: Caller): Promise<void> {
       const row = find(id, caller);
-      if (!caller.admin && !owns(caller, row.user_id))
+      if (!caller.admin && !isOwner(caller, row.user_id))
         throw forbidden("Only the user who handed the document in, or an administrator, may delete it.");
       await jobs.end(ingest, id);
       store.write(({ emit }) => {

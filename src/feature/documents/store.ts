@@ -3,7 +3,7 @@ import type { Asker } from "../../core/ownership.ts";
 import type { Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { documents as table } from "../../store/tables/documents.ts";
-import { readable, WHOSE } from "../../store/whose.ts";
+import { buildReadCondition, WHOSE } from "../../store/whose.ts";
 
 export type DocumentRow = typeof table.$inferSelect;
 
@@ -42,7 +42,7 @@ export function createDocumentStore(store: Store) {
       page: Page,
     ): DocumentRow[] {
       const { asker, projectId: project_id, status } = filter;
-      return rows.page([readable(asker, WHOSE.documents), { project_id, status }], page);
+      return rows.page([buildReadCondition(asker, WHOSE.documents), { project_id, status }], page);
     },
     remove: (id: string) => void rows.remove({ id }),
     /** Removes the sections that were read so far. */
@@ -99,11 +99,11 @@ export function createDocumentStore(store: Store) {
     },
     /** Ids of the sections before and after that position. */
     neighbours(id: string, position: number): { previous_id: string | null; next_id: string | null } {
-      const at = (place: number) =>
+      const findId = (place: number) =>
         statement<string>("SELECT section_id FROM document_sections WHERE document_id = ? AND position = ?")
           .pluck()
           .get(id, place) ?? null;
-      return { previous_id: at(position - 1), next_id: at(position + 1) };
+      return { previous_id: findId(position - 1), next_id: findId(position + 1) };
     },
   };
 }

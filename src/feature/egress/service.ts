@@ -4,7 +4,7 @@ import type { AddressGuard } from "../../adapter/address-guard.ts";
 import type { createAuthority } from "../../adapter/egress/certificate.ts";
 import type { EgressRecord } from "../../adapter/egress/model.ts";
 import type { createEgressProxy, EgressProxy } from "../../adapter/egress/proxy.ts";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { allows, PROJECT_HOSTS, presetsIn } from "../../core/network.ts";
@@ -64,7 +64,7 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun,
         reason,
         sent_bytes: found.sentBytes,
         received_bytes: found.receivedBytes,
-        started_at: timestamp(found.startedAt),
+        started_at: toTimestamp(found.startedAt),
         duration_ms: Math.round(found.durationMs),
       });
       const name = `${executionId} ${host}:${port}`;

@@ -5,7 +5,7 @@ import { messageOf } from "../../core/errors.ts";
 import { HARNESS_IMAGE } from "../../core/harness-names.ts";
 import { type LabeledHost, lackOfHost } from "../../core/host-labels.ts";
 import type { AgentSummary, Agents } from "../agents/service.ts";
-import { type Finding, fail, folderFindings, imageFinding, ok, warn } from "../doctor/model.ts";
+import { type Finding, fail, folderFindings, imageFinding, pass, warn } from "../doctor/model.ts";
 import type { Core } from "../feature.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Sandboxes } from "./sandboxes.ts";
@@ -48,7 +48,7 @@ export function checkModels(uses: readonly ModelUse[], hasDefault: boolean, isCo
     );
   if (findings.length > 0) return findings;
   const named = [...new Set(uses.map(({ model }) => model))];
-  return [ok("models", `${named.join(", ")}: the provider has what it needs`)];
+  return [pass("models", `${named.join(", ")}: the provider has what it needs`)];
 }
 
 const STATES: Readonly<Record<ModelUse["state"], string>> = {
@@ -124,7 +124,7 @@ export async function checkSandboxes(
   if (check) return await checkCluster(check);
   if (driver.capabilities.isolation === "none") return [await checkProcesses(config.allowHostShell, docker)];
   const carried = driver.capabilities.files === "carried" ? ", their files are carried to the engine and back" : "";
-  const kind = ok("sandbox", `${driver.name}: agents work in containers${carried}`);
+  const kind = pass("sandbox", `${driver.name}: agents work in containers${carried}`);
   if (hosts) return [kind, ...hostFindings(await hosts.look())];
   if (!docker) return [kind];
   const image = settings.get().sandbox.image ?? config.agentImage;
@@ -132,7 +132,7 @@ export async function checkSandboxes(
     const [present, makeable] = await Promise.all([docker.images.inspect(image), canMakeImage(image)]);
     return [
       kind,
-      ok("container engine", `answers at ${docker.address}`),
+      pass("container engine", `answers at ${docker.address}`),
       ...folderFindings(config),
       imageFinding(image, { present: present !== undefined, makeable, pull: config.imagePull }),
     ];
@@ -150,9 +150,11 @@ function hostFindings(hosts: Awaited<ReturnType<NonNullable<Sandboxes["hosts"]>[
   return hosts.map(({ name, slots, used, away, drained }) => {
     if (drained) {
       const detail = `${name}: drained, ${used} of ${slots} sandboxes still there`;
-      return gone ? fail("host", `${detail}. Runs wait for a host.`, `skep hosts enable ${name}`) : ok("host", detail);
+      return gone
+        ? fail("host", `${detail}. Runs wait for a host.`, `skep hosts enable ${name}`)
+        : pass("host", detail);
     }
-    if (away === undefined) return ok("host", `${name}: answers, ${used} of ${slots} sandboxes`);
+    if (away === undefined) return pass("host", `${name}: answers, ${used} of ${slots} sandboxes`);
     const remedy = "start it, or take it out of DOCKER_HOSTS; it is used as soon as it answers";
     return gone ? fail("host", `${name}: ${away} Runs wait for it.`, remedy) : warn("host", `${name}: ${away}`, remedy);
   });
@@ -172,8 +174,8 @@ async function checkCluster(check: NonNullable<Sandboxes["check"]>): Promise<Fin
     const { detail, pools } = await check();
     const remedy = "see docs/kubernetes.md, Warm pools; until then Pods are made as without it";
     return [
-      ok("sandbox", `kubernetes: ${detail}`),
-      ...pools.map((pool) => (pool.isUsed ? ok("warm pool", pool.detail) : warn("warm pool", pool.detail, remedy))),
+      pass("sandbox", `kubernetes: ${detail}`),
+      ...pools.map((pool) => (pool.isUsed ? pass("warm pool", pool.detail) : warn("warm pool", pool.detail, remedy))),
     ];
   } catch (error) {
     return [
@@ -200,7 +202,7 @@ export async function harnessFindings({
   if (!docker || images.size === 0) return [];
   try {
     const all = [...images].map(async ([image, users]) => {
-      if (await docker.images.inspect(image)) return ok("harness", `${image} is there, for ${users.join(", ")}`);
+      if (await docker.images.inspect(image)) return pass("harness", `${image} is there, for ${users.join(", ")}`);
       return fail(
         "harness",
         `${image} is not on this engine, and ${users.join(", ")} cannot work without it`,
@@ -224,5 +226,5 @@ async function checkProcesses(hostShell: boolean, docker: Core["docker"]): Promi
   );
   return (await ping)
     ? warn("sandbox", `${detail}; a container engine answers since the start`, "restart the server")
-    : ok("sandbox", detail);
+    : pass("sandbox", detail);
 }

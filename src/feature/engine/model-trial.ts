@@ -4,7 +4,7 @@
  * the model. A trial is a job, because a long prompt takes a small machine half an hour.
  */
 import { Type as t } from "@sinclair/typebox";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, invalidField } from "../../core/errors.ts";
 import { defineJob, type RunningJob } from "../../core/jobs.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
@@ -96,33 +96,33 @@ export function createModelTrials({ store, clock, models, record, jobs, wrongMod
     const asked = [first.reply];
     // Without a first answer, further questions would show nothing.
     const isOver = first.reply.finish === "error";
-    const next = async (question: Question): Promise<ModelReply> => {
+    const askNext = async (question: Question): Promise<ModelReply> => {
       job.report({ percent: (100 * asked.length) / (deep ? CALLS_DEEP : CALLS) });
       const { reply } = await ask(model, question, job);
       asked.push(reply);
       return reply;
     };
-    const also = async (question: Question, fits: (reply: ModelReply) => boolean): Promise<Found> =>
-      isOver ? NOT_TRIED : foundBy(await next(question), fits);
+    const tryQuestion = async (question: Question, fits: (reply: ModelReply) => boolean): Promise<Found> =>
+      isOver ? NOT_TRIED : foundBy(await askNext(question), fits);
     const answers = foundBy(first.reply, ({ parts }) => textOf(parts).trim() !== "");
-    const tools = await also(
+    const tools = await tryQuestion(
       { about: "Does it call a tool?", text: "Report the number 7 with the tool report_number.", tools: [TOOL] },
       calledTool,
     );
-    const images = await also(
+    const images = await tryQuestion(
       { about: "Does it see a picture?", text: "Which colour fills this picture? One word.", picture: true },
       ({ parts }) => /\bred\b|crimson|scarlet/i.test(textOf(parts)),
     );
     const window = (await models.windowOf?.({ model, ...caller })) ?? models.info(model).context_window;
     const fill = ({ isLong, replyTokens, ...question }: NeedleQuestion) =>
-      next({ ...question, mostTokens: replyTokens, ...(isLong ? { mostMs: LONG_CALL_MS } : {}) });
+      askNext({ ...question, mostTokens: replyTokens, ...(isLong ? { mostMs: LONG_CALL_MS } : {}) });
     const hasWord = (reply: ModelReply) => foundBy(reply, ({ parts }) => /heliotrope/i.test(textOf(parts)));
     const needle = !deep ? NOT_ASKED : isOver ? NOT_TRIED : await tryNeedle(window, fill, hasWord);
     const thinks = asked.some(({ parts, usage }) => parts.some(isThinking) || usage.reasoning_tokens > 0);
     const { time_to_first_token_ms: firstWord } = first.reply;
     return {
       model,
-      tried_at: timestamp(clock.now()),
+      tried_at: toTimestamp(clock.now()),
       context_window: window,
       answers,
       streams: first.pieces > 1,

@@ -2,7 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { orNull, Time } from "../../core/schema.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
 import type { ModelTrials } from "./model-trial.ts";
 
@@ -32,8 +32,8 @@ const ModelTrial = t.Object({
 });
 
 export const modelTrialRoutes = (trials: ModelTrials) =>
-  operations("providers", [
-    operation("tryModel", "POST /v1/settings/models/try", {
+  tagOperations("providers", [
+    defineOperation("tryModel", "POST /v1/settings/models/try", {
       access: "admin",
       body: t.Object({
         model: Model,
@@ -50,7 +50,7 @@ export const modelTrialRoutes = (trials: ModelTrials) =>
       handler: ({ body, caller, answer }) =>
         answer.accepted("/v1/jobs/:id", () => trials.start(body.model, body.needle === true, caller)),
     }),
-    operation("getModelTrial", "GET /v1/settings/models/trial", {
+    defineOperation("getModelTrial", "GET /v1/settings/models/trial", {
       access: "admin",
       query: t.Object({ model: Model }),
       answer: t.Object({

@@ -98,10 +98,10 @@ async function openDriver(deps: Needs): Promise<Sandboxes> {
   const engine = docker && driver && { driver, ping: docker.ping, wasUsed: used.was };
   const choice = await chooseSandbox(config.sandbox, engine, inProcess);
   const close = async () => (choice.driver === driver ? driver?.close() : undefined);
-  return { ...choice, close, makeImage: images?.make ?? never, canMakeImage: images?.canMake ?? never };
+  return { ...choice, close, makeImage: images?.make ?? declineImage, canMakeImage: images?.canMake ?? declineImage };
 }
 
-const never = async () => false;
+const declineImage = async () => false;
 
 /** Several engines. An engine that does not answer gets no work until it does. */
 async function openHosts(deps: Needs): Promise<Sandboxes> {
@@ -134,7 +134,7 @@ async function openHosts(deps: Needs): Promise<Sandboxes> {
   const driver = used.noteStarts(hosted);
   const found = await hosted.look();
   const there = found.filter(({ away }) => away === undefined);
-  const each = async (ask: "make" | "canMake", image: string) =>
+  const askAll = async (ask: "make" | "canMake", image: string) =>
     (await Promise.all(parts.map(({ images }) => images[ask](image).catch(() => false)))).some(Boolean);
   return {
     driver,
@@ -142,8 +142,8 @@ async function openHosts(deps: Needs): Promise<Sandboxes> {
     close: hosted.close,
     waits: there.length === 0,
     reason: `${there.length} of ${found.length} hosts of DOCKER_HOSTS answer`,
-    makeImage: (image) => each("make", image),
-    canMakeImage: (image) => each("canMake", image),
+    makeImage: (image) => askAll("make", image),
+    canMakeImage: (image) => askAll("canMake", image),
   };
 }
 
@@ -168,8 +168,8 @@ async function openCluster({ config, clock, log, instanceId, settings }: Needs):
   const parts = {
     driver,
     check: driver.check,
-    makeImage: never,
-    canMakeImage: never,
+    makeImage: declineImage,
+    canMakeImage: declineImage,
     close: async () => driver.close(),
   };
   const place = `the cluster at ${access.address}, namespace ${namespace}`;

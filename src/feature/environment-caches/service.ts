@@ -4,7 +4,7 @@
  */
 import type { CacheVolumes } from "../../adapter/sandbox/docker/caches.ts";
 import { belowHome, SET_UP_CACHES } from "../../core/caches.ts";
-import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, toTimestamp } from "../../core/clock.ts";
 import { codeOf, messageOf, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Execution } from "../../engine/execution.ts";
@@ -85,7 +85,7 @@ export function createEnvironmentCaches(deps: EnvironmentCachesDeps) {
         user_id: owner === LOCAL_USER || owner === SET_UP_CACHES ? null : owner,
         user_name: usersName.get([owner])?.name ?? null,
         bytes,
-        made_at: Number.isNaN(Date.parse(createdAt)) ? null : timestamp(Date.parse(createdAt)),
+        made_at: Number.isNaN(Date.parse(createdAt)) ? null : toTimestamp(Date.parse(createdAt)),
       }));
       return { project_id: projectId, paths: [...pathsOf(projectId)], unavailable: why ?? null, items };
     },

@@ -2,7 +2,7 @@
  * Environments of projects' code. A repository proposes an environment. It has effect once an administrator has
  * accepted exactly that text, and stays as accepted whatever the repository says later.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
 import { type LabeledHost, lackOfHost } from "../../core/host-labels.ts";
 import { ownJson } from "../../core/own-json.ts";
@@ -131,7 +131,7 @@ export function createEnvironments(deps: EnvironmentsDeps) {
       if (check !== undefined && projects.find(id)?.check !== check) await projects.update(id, { check });
       store.write(() => {
         assertProject(id);
-        put(id, { definition, dockerfile, proposal_hash, accepted_at: timestamp(clock.now()) });
+        put(id, { definition, dockerfile, proposal_hash, accepted_at: toTimestamp(clock.now()) });
         record("accepted", id, caller, {
           proposal_hash,
           image: definition.image ?? null,
@@ -166,7 +166,7 @@ export function createEnvironments(deps: EnvironmentsDeps) {
         if (before.length >= MAX_HOSTS)
           throw conflict(`The project allows ${MAX_HOSTS} hosts already. Take some out first.`, "too_many_hosts");
         const definition: Environment = { ...accepted?.definition, network: { allow: [...before, entry] } };
-        const none = { dockerfile: null, proposal_hash: null, accepted_at: timestamp(clock.now()) };
+        const none = { dockerfile: null, proposal_hash: null, accepted_at: toTimestamp(clock.now()) };
         put(id, { ...none, ...accepted, definition });
         record("host_allowed", id, caller, { host: entry });
       });

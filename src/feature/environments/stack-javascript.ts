@@ -42,7 +42,7 @@ interface Tool {
   hosts?: string[];
 }
 
-export function javascript(textOf: TextOf): Stack | undefined {
+export function detectJavascript(textOf: TextOf): Stack | undefined {
   const text = textOf("package.json");
   if (text === undefined) return undefined;
   const manifest = readMembers(text);
@@ -67,8 +67,8 @@ function toolOf(textOf: TextOf, manifest: Record<string, unknown>): Tool {
     ) ?? [];
   const versionOf = (name: string) => (name === manager ? version : undefined);
   const [npm, bun] = [present(textOf, NPM_LOCKS), present(textOf, BUN_LOCKS)];
-  if (textOf("pnpm-lock.yaml") !== undefined || manager === "pnpm") return pnpm(textOf, versionOf("pnpm"));
-  if (textOf("yarn.lock") !== undefined || manager === "yarn") return yarn(textOf, versionOf("yarn"));
+  if (textOf("pnpm-lock.yaml") !== undefined || manager === "pnpm") return buildPnpm(textOf, versionOf("pnpm"));
+  if (textOf("yarn.lock") !== undefined || manager === "yarn") return buildYarn(textOf, versionOf("yarn"));
   if (bun.length > 0 || manager === "bun")
     return {
       files: bun,
@@ -83,7 +83,7 @@ function toolOf(textOf: TextOf, manifest: Record<string, unknown>): Tool {
 const addLockFlag = (command: string, locks: readonly string[], flag: string): string =>
   locks.length > 0 ? `${command} ${flag}` : command;
 
-function pnpm(textOf: TextOf, version: string | undefined): Tool {
+function buildPnpm(textOf: TextOf, version: string | undefined): Tool {
   const lock = textOf("pnpm-lock.yaml");
   // Each major version of pnpm reads the lock file's format of its time.
   const form = Number(/^lockfileVersion: '?(\d{1,3})/m.exec(lock?.slice(0, 1_000) ?? "")?.[1] ?? "9");
@@ -98,7 +98,7 @@ function pnpm(textOf: TextOf, version: string | undefined): Tool {
   };
 }
 
-function yarn(textOf: TextOf, version: string | undefined): Tool {
+function buildYarn(textOf: TextOf, version: string | undefined): Tool {
   const files = present(textOf, ["yarn.lock"]);
   const head = textOf("yarn.lock")?.slice(0, 1_000) ?? "";
   const isClassic = version === undefined ? textOf(".yarnrc.yml") === undefined : version.startsWith("1.");

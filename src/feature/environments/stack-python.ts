@@ -31,7 +31,7 @@ const TEST_GROUPS = ["tests", "test", "testing", "dev"];
 /** Build tools that read the code's version from git's history, which does not exist while the code is set up. */
 const VERSION_FROM_GIT = /setuptools[-_]scm|hatch-vcs/;
 
-export function python(textOf: TextOf): Stack | undefined {
+export function detectPython(textOf: TextOf): Stack | undefined {
   const manifests = present(textOf, MANIFESTS);
   if (manifests.length === 0) return undefined;
   const tables = tablesOf(textOf("pyproject.toml") ?? "");

@@ -4,16 +4,16 @@
  */
 import type { Environment } from "./model.ts";
 import { present, type Stack, type TextOf, tablesOf } from "./stack.ts";
-import { JAVASCRIPT_FILES, javascript } from "./stack-javascript.ts";
-import { PYTHON_FILES, python } from "./stack-python.ts";
+import { detectJavascript, JAVASCRIPT_FILES } from "./stack-javascript.ts";
+import { detectPython, PYTHON_FILES } from "./stack-python.ts";
 
 /** In order of preference: the first matching stack whose tests can be run is proposed. */
 const STACKS: readonly [language: string, stack: (textOf: TextOf) => Stack | undefined][] = [
-  ["JavaScript", javascript],
-  ["Rust", rust],
-  ["Go", go],
-  ["Java", java],
-  ["Python", python],
+  ["JavaScript", detectJavascript],
+  ["Rust", detectRust],
+  ["Go", detectGo],
+  ["Java", detectJava],
+  ["Python", detectPython],
 ];
 
 /** All files that the stacks read. */
@@ -53,7 +53,7 @@ export function findStack(textOf: TextOf): Stack | undefined {
 /** Crates are stored where the image has its own, because a sandbox's home is empty. */
 const CARGO_HOME = "/usr/local/cargo";
 
-function rust(textOf: TextOf): Stack | undefined {
+function detectRust(textOf: TextOf): Stack | undefined {
   const text = textOf("Cargo.toml");
   if (text === undefined) return undefined;
   const files = ["Cargo.toml", ...present(textOf, ["Cargo.lock", "rust-toolchain", "rust-toolchain.toml"])];
@@ -74,7 +74,7 @@ function rust(textOf: TextOf): Stack | undefined {
   return { files, definition, notes };
 }
 
-function go(textOf: TextOf): Stack | undefined {
+function detectGo(textOf: TextOf): Stack | undefined {
   const text = textOf("go.mod");
   if (text === undefined) return undefined;
   const version = (/^toolchain go(\d{1,3}\.\d{1,3})/m.exec(text) ?? /^go (\d{1,3}\.\d{1,3})/m.exec(text))?.[1] ?? "1";
@@ -88,7 +88,7 @@ function go(textOf: TextOf): Stack | undefined {
   return { files, definition };
 }
 
-function java(textOf: TextOf): Stack | undefined {
+function detectJava(textOf: TextOf): Stack | undefined {
   if (textOf("pom.xml") !== undefined)
     return { files: ["pom.xml"], definition: { image: "maven:3", check: "mvn -o -q -B test" } };
   const build = ["build.gradle", "build.gradle.kts"].find((path) => textOf(path) !== undefined);

@@ -4,7 +4,7 @@
  * creates its run.
  */
 import { actOnEach } from "../../core/act-on-each.ts";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { isProblem, type Problem } from "../../core/errors.ts";
 import type { ProjectRoles } from "../../core/ownership.ts";
 import { isRunEnd } from "../../core/run-states.ts";
@@ -41,7 +41,7 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
   const tasks = store.rows(evalTasks);
   const { figuresOf, budgetFor } = createFigures(store, runs.rows);
   const accounts = store.rows(users);
-  const now = () => timestamp(clock.now());
+  const readNow = () => toTimestamp(clock.now());
   const emit = (tx: WriteTx, { id, name, user_id }: EvalRow, change: Change): void =>
     tx.emit(evalChanged, { user_id: user_id ?? undefined, data: { eval_id: id, name, change } });
 
@@ -52,7 +52,7 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
     return { kind: "user", admin: false, userId: user_id, projects: access };
   }
 
-  const buildEnd = (status: AttemptRow["status"], reason: string) => ({ status, reason, finished_at: now() });
+  const buildEnd = (status: AttemptRow["status"], reason: string) => ({ status, reason, finished_at: readNow() });
   /** Stores the change, and applies it to the given row. */
   function change(attempt: AttemptRow, fields: Partial<AttemptRow>): void {
     attempts.rows.update(fields, { id: attempt.id });
@@ -70,7 +70,7 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
     change(
       attempt,
       run
-        ? { ...outcomeOf(run, steps, byReward(attempt)), ...figuresOf(run.id, steps), finished_at: now() }
+        ? { ...outcomeOf(run, steps, byReward(attempt)), ...figuresOf(run.id, steps), finished_at: readNow() }
         : buildEnd("error", "Its run was removed."),
     );
     return true;
@@ -124,7 +124,7 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
   }
 
   function end(tx: WriteTx, row: EvalRow, status: "done" | "cancelled"): void {
-    rows.update({ status, finished_at: now() }, { id: row.id });
+    rows.update({ status, finished_at: readNow() }, { id: row.id });
     emit(tx, row, status);
   }
 

@@ -56,7 +56,7 @@ export const createTaskOfRun =
       budget_usd: run.budget_usd,
       workspace: [],
       tests: [
-        file(
+        toTaskFile(
           "test.sh",
           testScript(
             tests.map(({ path }) => path),
@@ -64,13 +64,16 @@ export const createTaskOfRun =
             check,
           ),
         ),
-        ...(tests.length > 0 ? [file("tests.patch", tests.map(({ text }) => text).join(""))] : []),
+        ...(tests.length > 0 ? [toTaskFile("tests.patch", tests.map(({ text }) => text).join(""))] : []),
       ],
-      solution: [file("solve.sh", 'set -e\npatch -p1 < "$TASK_FILES/solution.patch"\n'), file("solution.patch", patch)],
+      solution: [
+        toTaskFile("solve.sh", 'set -e\npatch -p1 < "$TASK_FILES/solution.patch"\n'),
+        toTaskFile("solution.patch", patch),
+      ],
     };
   };
 
-const file = (path: string, text: string): TaskFile => ({ path, content: Buffer.from(text).toString("base64") });
+const toTaskFile = (path: string, text: string): TaskFile => ({ path, content: Buffer.from(text).toString("base64") });
 const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** A script that restores the run's own tests, whatever the agent did to them, and then runs the project's check. */

@@ -23,24 +23,24 @@ type Outcome = Pick<AttemptRow, "status" | "reason">;
  * @param byReward whether the reward that the tests wrote decides, instead of their exit code.
  */
 export function outcomeOf(run: EndedRun, steps: readonly EndedStep[], byReward = false): Outcome {
-  const last = (id: string) => steps.findLast(({ step_id }) => step_id === id);
-  const [work, check] = [last(WORK_STEP), last(CHECK_STEP)];
-  if (run.status === "cancelled") return because("cancelled", "The run was cancelled.");
+  const findLast = (id: string) => steps.findLast(({ step_id }) => step_id === id);
+  const [work, check] = [findLast(WORK_STEP), findLast(CHECK_STEP)];
+  if (run.status === "cancelled") return toOutcome("cancelled", "The run was cancelled.");
   if (byReward && check && isTested(check)) return judgeReward(check, work);
   if (check?.status === "succeeded") return { status: "passed", reason: null };
   const wrong = work?.error ?? null;
   const refused = [work, check].find((step) => step?.error && NOT_BEGUN.has(step.error.code));
-  if (refused) return because("error", refused.error!.message);
-  if (wrong && NOT_ITS_OWN.test(wrong.code)) return because("error", wrong.message);
+  if (refused) return toOutcome("error", refused.error!.message);
+  if (wrong && NOT_ITS_OWN.test(wrong.code)) return toOutcome("error", wrong.message);
   if (check?.status !== "failed" && run.error?.code !== "budget_exceeded")
-    return because(wrong ? "failed" : "error", wrong?.message ?? run.error?.message ?? "Its tests did not run.");
-  if (run.error?.code === "budget_exceeded") return because("failed", run.error.message);
+    return toOutcome(wrong ? "failed" : "error", wrong?.message ?? run.error?.message ?? "Its tests did not run.");
+  if (run.error?.code === "budget_exceeded") return toOutcome("failed", run.error.message);
   if (check?.outputs["exit_code"] === NOT_UNPACKED)
-    return because("error", `The sandbox could not unpack the tests: ${outputOf(check)}`);
-  return because("failed", [wrong?.message, `The tests say: ${outputOf(check)}`].filter(Boolean).join(" "));
+    return toOutcome("error", `The sandbox could not unpack the tests: ${outputOf(check)}`);
+  return toOutcome("failed", [wrong?.message, `The tests say: ${outputOf(check)}`].filter(Boolean).join(" "));
 }
 
-function because(status: AttemptRow["status"], reason: string): Outcome {
+function toOutcome(status: AttemptRow["status"], reason: string): Outcome {
   return { status, reason: reason.slice(0, REASON_CHARACTERS) };
 }
 
@@ -57,13 +57,13 @@ const KILLED = 128;
 function judgeReward(check: EndedStep, work: EndedStep | undefined): Outcome {
   const code = Number(check.outputs["exit_code"]);
   if (code > KILLED)
-    return because("error", `Its tests were killed (exit code ${code}), so their reward counts for nothing.`);
+    return toOutcome("error", `Its tests were killed (exit code ${code}), so their reward counts for nothing.`);
   const found = rewardIn(String(check.outputs["output"] ?? ""));
-  if ("fault" in found) return because("error", found.fault);
+  if ("fault" in found) return toOutcome("error", found.fault);
   if (found.value === 1) return { status: "passed", reason: null };
   const wrong = work?.error ?? null;
-  if (wrong && NOT_ITS_OWN.test(wrong.code)) return because("error", wrong.message);
-  return because("failed", [wrong?.message, `The reward is ${found.value}; 1 passes.`].filter(Boolean).join(" "));
+  if (wrong && NOT_ITS_OWN.test(wrong.code)) return toOutcome("error", wrong.message);
+  return toOutcome("failed", [wrong?.message, `The reward is ${found.value}; 1 passes.`].filter(Boolean).join(" "));
 }
 
 /** The last line of a step's output. */

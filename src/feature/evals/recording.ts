@@ -25,12 +25,12 @@ export function createRecordings(store: Store, runs: Pick<RunStore, "stepsOf">) 
       limit: MOST_TURNS,
     });
     return replies.map(({ content }) => {
-      const words = (type: "text" | "thinking") =>
+      const joinText = (type: "text" | "thinking") =>
         content.flatMap((part) => (part.type === type ? [part.text] : [])).join("");
       const calls = content.flatMap((part) =>
         part.type === "tool_call" ? [{ tool: part.tool, input: membersOf(part.input) }] : [],
       );
-      const [text, thinking] = [words("text"), words("thinking")];
+      const [text, thinking] = [joinText("text"), joinText("thinking")];
       return { ...(text && { text }), ...(thinking && { thinking }), ...(calls.length > 0 && { tool_calls: calls }) };
     });
   }

@@ -11,29 +11,29 @@ const OPEN: ReadonlySet<AttemptRow["status"]> = new Set(["queued", "running"]);
 export const isOpen = ({ status }: AttemptRow): boolean => OPEN.has(status);
 const COUNTS: ReadonlySet<AttemptRow["status"]> = new Set(["passed", "failed", "error"]);
 /** Whether the attempt has an outcome that counts: it was neither skipped nor canceled. */
-const counts = ({ status }: AttemptRow): boolean => COUNTS.has(status);
+const isCounted = ({ status }: AttemptRow): boolean => COUNTS.has(status);
 
 const keyOf = ({ worker, agent_id, model, harness }: AttemptRow): string =>
   JSON.stringify([worker, agent_id, model, harness]);
-const times = (attempts: readonly AttemptRow[], status: AttemptRow["status"]): number =>
+const countStatus = (attempts: readonly AttemptRow[], status: AttemptRow["status"]): number =>
   attempts.filter((one) => one.status === status).length;
 const total = (attempts: readonly AttemptRow[], of: (one: AttemptRow) => number): number =>
   attempts.reduce((sum, one) => sum + of(one), 0);
 
 const sumsOf = (attempts: readonly AttemptRow[]) => ({
-  passed: times(attempts, "passed"),
-  failed: times(attempts, "failed"),
-  errors: times(attempts, "error"),
+  passed: countStatus(attempts, "passed"),
+  failed: countStatus(attempts, "failed"),
+  errors: countStatus(attempts, "error"),
   cost_usd: toUsd(total(attempts, ({ cost_nano }) => cost_nano)),
   calls_without_price: total(attempts, (one) => one.calls_without_price),
   tokens: total(attempts, ({ tokens }) => tokens),
 });
 
 /** The mean over the tasks with at least k attempts that count; null when there is no such task. */
-function chance(attempts: readonly AttemptRow[], k: number, of: typeof passAtK): number | null {
-  const chances = [...Map.groupBy(attempts.filter(counts), ({ task }) => task).values()]
+function averageChance(attempts: readonly AttemptRow[], k: number, of: typeof passAtK): number | null {
+  const chances = [...Map.groupBy(attempts.filter(isCounted), ({ task }) => task).values()]
     .filter(({ length }) => length >= k)
-    .map((tries) => of(tries.length, times(tries, "passed"), k));
+    .map((tries) => of(tries.length, countStatus(tries, "passed"), k));
   return chances.length === 0 ? null : chances.reduce((sum, one) => sum + one, 0) / chances.length;
 }
 
@@ -46,11 +46,11 @@ export function scoresOf({ attempts: k }: EvalRow, attempts: readonly AttemptRow
       agent_id,
       model,
       harness,
-      ended: own.filter(counts).length,
+      ended: own.filter(isCounted).length,
       total: own.length,
       ...sumsOf(own),
-      pass_at_k: chance(own, k, passAtK),
-      pass_all_k: chance(own, k, passAllK),
+      pass_at_k: averageChance(own, k, passAtK),
+      pass_all_k: averageChance(own, k, passAllK),
       tool_errors: total(own, ({ tool_errors }) => tool_errors),
       duration_ms: worked.length === 0 ? null : Math.round(worked.reduce((sum, one) => sum + one, 0) / worked.length),
     };
@@ -73,19 +73,27 @@ export function comparisonOf(
   before: { shown: Eval; attempts: AttemptRow[] },
   after: { shown: Eval; attempts: AttemptRow[] },
 ): EvalComparison {
-  const places = (attempts: readonly AttemptRow[]) =>
+  const groupByPlace = (attempts: readonly AttemptRow[]) =>
     Map.groupBy(attempts, (one) => JSON.stringify([one.task, keyOf(one)]));
-  const [old, now] = [places(before.attempts), places(after.attempts)];
-  const passes = (own: readonly AttemptRow[] | undefined) =>
-    own === undefined ? null : { passed: times(own, "passed"), ended: own.filter(counts).length };
+  const [old, now] = [groupByPlace(before.attempts), groupByPlace(after.attempts)];
+  const countPasses = (own: readonly AttemptRow[] | undefined) =>
+    own === undefined ? null : { passed: countStatus(own, "passed"), ended: own.filter(isCounted).length };
   const tasks = [...new Set([...old.keys(), ...now.keys()])].map((key) => {
     const { task, worker, agent_id, model, harness } = (now.get(key) ?? old.get(key)!)[0]!;
-    return { task, worker, agent_id, model, harness, before: passes(old.get(key)), after: passes(now.get(key)) };
+    return {
+      task,
+      worker,
+      agent_id,
+      model,
+      harness,
+      before: countPasses(old.get(key)),
+      after: countPasses(now.get(key)),
+    };
   });
-  const rate = (one: { passed: number; ended: number } | null) =>
+  const toRate = (one: { passed: number; ended: number } | null) =>
     one && one.ended > 0 ? one.passed / one.ended : null;
   const moved = tasks.map((one) => {
-    const [was, is] = [rate(one.before), rate(one.after)];
+    const [was, is] = [toRate(one.before), toRate(one.after)];
     return was === null || is === null ? 0 : Math.sign(is - was);
   });
   return {

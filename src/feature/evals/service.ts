@@ -2,7 +2,7 @@
  * Evals: each combines tasks with those who try them. `driver.ts` carries them out; scores are computed from the
  * attempts.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, invalidField } from "../../core/errors.ts";
 import { EVAL_HARNESSES, type EvalHarness } from "../../core/harness-names.ts";
 import { newId } from "../../core/ids.ts";
@@ -10,9 +10,9 @@ import { toUsd } from "../../core/money.ts";
 import type { HarnessConfig } from "../../engine/agent-file.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
-import { above } from "../../store/reader.ts";
+import { seekAbove } from "../../store/reader.ts";
 import { evals, evalTasks, type PackedTask, type RecordedTurn } from "../../store/tables/evals.ts";
-import { expectReadable, readable, WHOSE } from "../../store/whose.ts";
+import { buildReadCondition, expectReadable, WHOSE } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
 import type { Driver } from "./driver.ts";
 import {
@@ -62,7 +62,7 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
   const tasks = store.rows(evalTasks);
   const find = (id: string, caller: Caller): EvalRow => expectReadable(caller, WHOSE.evals, rows.find({ id }), "eval");
   const present = (row: EvalRow): Eval => ({ ...row, ...attempts.totals([row.id]).get(row.id)! });
-  const detail = (row: EvalRow): EvalDetail => {
+  const presentDetail = (row: EvalRow): EvalDetail => {
     const all = attempts.of(row.id);
     return {
       ...present(row),
@@ -109,7 +109,7 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
         parallel: input.parallel ?? 2,
         budget_usd: input.budget_usd ?? null,
         replayed: input.replay !== undefined,
-        created_at: timestamp(clock.now()),
+        created_at: toTimestamp(clock.now()),
         finished_at: null,
         size_bytes: 0,
       };
@@ -127,18 +127,18 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
             attempts.rows.insert({ ...one, id: newId("evalAttempt"), eval_id: row.id, status: "queued" });
           driver.emit(tx, row, "created");
           tx.after(() => driver.advance(row.id));
-          return detail(rows.find({ id: row.id })!);
+          return presentDetail(rows.find({ id: row.id })!);
         });
     },
     list(page: Page, caller: Caller): ListAnswer<Eval> {
-      const found = rows.page([readable(caller, WHOSE.evals)], page);
+      const found = rows.page([buildReadCondition(caller, WHOSE.evals)], page);
       const totals = attempts.totals(found.map(({ id }) => id));
       return listById(found, page, (row) => ({ ...row, ...totals.get(row.id)! }));
     },
-    get: (id: string, caller: Caller): EvalDetail => detail(find(id, caller)),
+    get: (id: string, caller: Caller): EvalDetail => presentDetail(find(id, caller)),
     attempts(id: string, page: Page, caller: Caller): ListAnswer<EvalAttempt> {
       const row = find(id, caller);
-      const found = attempts.page(row.id, above("eval_attempts.id", page), page.limit + 1);
+      const found = attempts.page(row.id, seekAbove("eval_attempts.id", page), page.limit + 1);
       return listById(found, page, presentAttempt);
     },
     compare(id: string, other: string, caller: Caller): EvalComparison {
@@ -159,7 +159,7 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
       const row = find(id, caller);
       if (row.status !== "running") throw conflict(`The eval is ${row.status} already.`, "eval_ended");
       driver.cancel(row, caller);
-      return detail(rows.find({ id })!);
+      return presentDetail(rows.find({ id })!);
     },
     /** Deletes the eval; its runs stay. @throws Problem 409 while the eval is at work. */
     remove(id: string, caller: Caller): void {

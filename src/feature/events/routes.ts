@@ -8,7 +8,7 @@ import { badRequest, invalidField } from "../../core/errors.ts";
 import type { EventCatalogue, SkepEvent } from "../../core/events.ts";
 import type { Caller } from "../../http/caller.ts";
 import { cursorAfter, numberAfter, PageQuery, pageOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { queryInteger } from "../../http/schema.ts";
 import { stillHolds } from "../../http/standing.ts";
 import { TICKET_SECONDS } from "../../http/tickets.ts";
@@ -72,8 +72,8 @@ export function eventRoutes({ streams, tickets, log, catalogue, fine, assertRun,
     const { events, before: rest } = log.page(numberAfter(page) ?? before, page.limit, filter, fits);
     return { items: events.map(presentEvent), next_cursor: rest === null ? null : cursorAfter(String(rest)) };
   };
-  return operations("events", [
-    operation("listEvents", "GET /v1/events", {
+  return tagOperations("events", [
+    defineOperation("listEvents", "GET /v1/events", {
       access: "user",
       query: ListQuery,
       answer: LoggedEventList,
@@ -82,7 +82,7 @@ export function eventRoutes({ streams, tickets, log, catalogue, fine, assertRun,
         "Each page covers a bounded part of the log, so it may hold fewer events than `limit`, or none, although more follow. The list ends when `next_cursor` is null.",
       handler: ({ query, caller }) => list(caller, query),
     }),
-    operation("ticketEvent", "POST /v1/events/ticket", {
+    defineOperation("ticketEvent", "POST /v1/events/ticket", {
       access: "user",
       scope: "read",
       answer: t.Object({
@@ -92,7 +92,7 @@ export function eventRoutes({ streams, tickets, log, catalogue, fine, assertRun,
       summary: "Create a one-time ticket for the event stream, valid for one minute",
       handler: ({ caller }) => ({ ticket: tickets.issue(caller), expires_in: TICKET_SECONDS }),
     }),
-    operation("getEventsStream", "GET /v1/events/stream", {
+    defineOperation("getEventsStream", "GET /v1/events/stream", {
       access: "user",
       query: StreamQuery,
       summary: "Stream live events, resumable (Server-Sent Events)",

@@ -4,7 +4,7 @@
  */
 
 import { attempt } from "../../core/attempt.ts";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { hasOwnLogin, OWN_LOGINS, type OwnLoginName } from "../../core/harness-names.ts";
 import { isObject } from "../../core/is-object.ts";
@@ -38,7 +38,7 @@ const NOT_HELD =
 export function createHarnessLogins(deps: HarnessLoginsDeps) {
   const { store, clock, sealer, audit, masking, agentExists, localUser } = deps;
   const rows = store.rows(table);
-  const now = (): string => timestamp(clock.now());
+  const readNow = (): string => toTimestamp(clock.now());
   /** Masks each token of a log-in from now on, because a program may print one token without the rest of the file. */
   const mask = (login: string): string => {
     for (const token of loginTokens(login)) masking.add("own log-in", token);
@@ -67,7 +67,7 @@ export function createHarnessLogins(deps: HarnessLoginsDeps) {
       return store.write(() => {
         const before = rows.find({ user_id, harness });
         if (!before && text === undefined) throw invalidField("/login", `Give the log-in: ${OWN_LOGINS[harness].what}`);
-        const at = now();
+        const at = readNow();
         const sealed = text === undefined ? {} : { sealed_login: sealer.seal(text), masked_login: maskedPreview(text) };
         const change = { ...sealed, ...(agents ? { agents } : {}), updated_at: at };
         const none = { sealed_login: "", masked_login: "", agents: [], last_used_at: null };
@@ -105,31 +105,31 @@ export function createHarnessLogins(deps: HarnessLoginsDeps) {
       const { harness } = by;
       const user_id = by.userId ?? (localUser ? LOCAL_USER : undefined);
       const row = user_id === undefined ? undefined : rows.find({ user_id, harness });
-      if (!row) throw missing(`You have stored no log-in of ${harness}.`, `skep harness-logins set ${harness}`);
+      if (!row) throw createProblem(`You have stored no log-in of ${harness}.`, `skep harness-logins set ${harness}`);
       const denied = by.agentIds.find((id) => !row.agents.includes(EVERY) && !row.agents.includes(id));
       if (denied !== undefined)
-        throw missing(
+        throw createProblem(
           `Your log-in of ${harness} is not for the agent ${denied}.`,
           `skep harness-logins set ${harness} --agents ${[...row.agents, denied].join(",")}`,
         );
       const login = mask(openSealed(row, sealer));
       store.write(() => {
         audit({ action: "harness_login.read", actor: by.actor, subject: harness });
-        rows.update({ last_used_at: now() }, { user_id: row.user_id, harness });
+        rows.update({ last_used_at: readNow() }, { user_id: row.user_id, harness });
       });
       return login;
     },
   };
 }
 
-const missing = (what: string, command: string) =>
+const createProblem = (what: string, command: string) =>
   conflict(`${what} Its agent has \`credentials: own\`. Run: ${command}`, "own_login_missing");
 
 function openSealed({ harness, sealed_login }: Row, sealer: Sealer): string {
   try {
     return sealer.open(sealed_login);
   } catch {
-    throw missing(
+    throw createProblem(
       `Your log-in of ${harness} cannot be opened with this server's key.`,
       `skep harness-logins set ${harness}`,
     );

@@ -5,7 +5,7 @@
  * At the end the database is shrunk, so that no deleted byte is left in it.
  */
 import { Type as t } from "@sinclair/typebox";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { defineJob, type EndedJob, type RunningJob } from "../../core/jobs.ts";
@@ -65,7 +65,7 @@ export function defineDeletion(deps: DeletionDeps) {
       const active = rows.active(id);
       if (active.length > 0) throw notEnded(active);
       for (const session of rows.open(id)) deps.endSession(session);
-      table.update({ begun_at: timestamp(clock.now()) }, { id });
+      table.update({ begun_at: toTimestamp(clock.now()) }, { id });
     });
   }
 
@@ -112,7 +112,7 @@ export function defineDeletion(deps: DeletionDeps) {
     else deps.removeUser(subject, actor);
   }
 
-  async function each(work: Work, kind: "content" | "clone", act: (id: string) => Promise<void>): Promise<void> {
+  async function drain(work: Work, kind: "content" | "clone", act: (id: string) => Promise<void>): Promise<void> {
     for (;;) {
       const batch = rows.listRemaining(work.deletion.id, [kind], BATCH);
       if (batch.length === 0) return;
@@ -155,14 +155,14 @@ export function defineDeletion(deps: DeletionDeps) {
     await removeHistory(work);
     await removeRest(work);
     job.report({ percent: 91, detail: "Files" });
-    await each(work, "content", deps.removeContent);
+    await drain(work, "content", deps.removeContent);
     job.report({ percent: 92, detail: "Events, jobs and notices that name it" });
     const ids = rows.ids(deletion_id);
     if (deletion.subject !== null) ids.add(deletion.subject);
     await mentions.remove(ids, job);
     while (store.write(rows.removeUnused)) await Bun.sleep(PAUSE_MS);
     job.report({ percent: 94, detail: "Packing repositories" });
-    await each(work, "clone", (id) => deps.repack(id, job.signal));
+    await drain(work, "clone", (id) => deps.repack(id, job.signal));
     // Indexing that was still running when the project was removed may have created its folder again.
     if (deletion.kind === "project") await removeRest(work);
     job.report({ percent: 96, detail: "Shrinking the database" });

@@ -1,7 +1,7 @@
 /** /v1/admin/disk: what uses the disk. */
 import { Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
 import type { DiskUsages } from "./disk.ts";
 
@@ -51,15 +51,15 @@ const DiskUsageView = t.Object(
 );
 
 export const diskRoutes = (disk: DiskUsages) =>
-  operations("history", [
-    operation("getDiskUsage", "GET /v1/admin/disk", {
+  tagOperations("history", [
+    defineOperation("getDiskUsage", "GET /v1/admin/disk", {
       access: "admin",
       answer: t.Object({ usage: orNull(DiskUsageView) }),
       summary: "Get what uses disk space, as last measured",
       description: "`usage` is `null` if it was never measured. `POST /v1/admin/disk/measure` measures it.",
       handler: () => ({ usage: disk.last() }),
     }),
-    operation("measureDisk", "POST /v1/admin/disk/measure", {
+    defineOperation("measureDisk", "POST /v1/admin/disk/measure", {
       access: "admin",
       answer: { 202: Job },
       summary: "Measure what uses disk space, in the background",

@@ -1,7 +1,7 @@
 /** Disk usage: measured when somebody asks, and kept until the next measurement. */
 
 import { Type as t } from "@sinclair/typebox";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { messageOf } from "../../core/errors.ts";
 import { defineJob } from "../../core/jobs.ts";
 import type { Logger } from "../../core/log.ts";
@@ -61,7 +61,7 @@ export function createDiskUsage({ store, clock, jobs, disk, caches, log }: DiskU
   }
   const definition = defineJob("measure_disk", t.Object({}), async (_, { signal }) => {
     const [usage, engine] = await Promise.all([disk.usage(signal), measureEngine()]);
-    const measured: Measured = { ...usage, engine, measured_at: timestamp(clock.now()) };
+    const measured: Measured = { ...usage, engine, measured_at: toTimestamp(clock.now()) };
     store.write(() =>
       store.statement("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)").run(FACT, JSON.stringify(measured)),
     );

@@ -61,9 +61,9 @@ export const history = defineFeature(
     const { store, docker, folder, instanceId } = deps;
     const rows = createHistoryRows(store);
     const disk = createDiskAsker(selfCommand("disk-worker"), folder.root);
-    const settings = () => deps.settings.get().retention;
+    const readSettings = () => deps.settings.get().retention;
     const removeOld = (): void => {
-      const { runs_days, chats_days } = settings();
+      const { runs_days, chats_days } = readSettings();
       if (runs_days !== null) retention.removeOld("runs", deps.clock.now() - runs_days * DAY_MS);
       if (chats_days !== null) retention.removeOld("chats", deps.clock.now() - chats_days * DAY_MS);
     };
@@ -86,7 +86,7 @@ export const history = defineFeature(
       },
     });
     const service = createHistory({ ...deps, rows, deletion });
-    const retention = createRetention({ ...deps, history: service, disk, settings });
+    const retention = createRetention({ ...deps, history: service, disk, readSettings });
     const usage = createDiskUsage({ ...deps, disk, caches: deps.environmentCaches.list });
     return {
       service,

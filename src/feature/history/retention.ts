@@ -1,5 +1,5 @@
 /** Removes runs, chats and transcripts by age and size, a limited number at a time. What people chose to keep stays. */
-import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, toTimestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { DiskAsker, OldItem } from "../../store/disk-worker.ts";
 import type { Core } from "../feature.ts";
@@ -10,7 +10,7 @@ import type { History } from "./service.ts";
 interface RetentionDeps extends Pick<Core, "store" | "clock"> {
   history: Pick<History, "removeOld" | "isRemovingOld">;
   disk: DiskAsker;
-  settings(): Settings["retention"];
+  readSettings(): Settings["retention"];
 }
 
 export type RetentionService = ReturnType<typeof createRetention>;
@@ -37,15 +37,15 @@ const OLD = {
   },
 } as const;
 
-export function createRetention({ store, clock, history, disk, settings }: RetentionDeps) {
+export function createRetention({ store, clock, history, disk, readSettings }: RetentionDeps) {
   const { statement } = store;
-  const before = (days: number): string => timestamp(clock.now() - days * DAY_MS);
+  const toCutoff = (days: number): string => toTimestamp(clock.now() - days * DAY_MS);
 
   function olderThan(of: "runs" | "chats", time: number): OldItem[] {
     const { from, when, where } = OLD[of];
     return statement<OldItem>(
       `SELECT '${of === "runs" ? "run" : "session"}' AS kind, id, project_id FROM ${from} WHERE ${where} ORDER BY ${when} LIMIT ${MOST}`,
-    ).all({ before: timestamp(time) });
+    ).all({ before: toTimestamp(time) });
   }
   const removeAll = (items: OldItem[], subject: string): void => {
     if (items.length > 0 && !history.isRemovingOld()) history.removeOld(items, subject);
@@ -58,7 +58,7 @@ export function createRetention({ store, clock, history, disk, settings }: Reten
         : statement<{ count: number; oldest: string | null; bytes: number }>(
             `SELECT count(*) AS count, min(${when}) AS oldest,
                coalesce(sum((SELECT bytes FROM workspace_sizes WHERE name = ${from}.id)), 0) AS bytes FROM ${from} WHERE ${where}`,
-          ).get({ before: before(days) })!;
+          ).get({ before: toCutoff(days) })!;
     return { ...found, limit_days: days, limit_gb: gb };
   }
   return {
@@ -72,7 +72,7 @@ export function createRetention({ store, clock, history, disk, settings }: Reten
       const ids = JSON.stringify(
         statement<string>(`SELECT id FROM sessions WHERE ${OLD.transcripts.where} LIMIT 20`)
           .pluck()
-          .all({ before: timestamp(time) }),
+          .all({ before: toTimestamp(time) }),
       );
       const among = "session_id IN (SELECT value FROM json_each(?))";
       return store.write(() => {
@@ -84,7 +84,7 @@ export function createRetention({ store, clock, history, disk, settings }: Reten
     },
     /** Deletes the oldest runs and chats until the rest is smaller than the settings allow. */
     async removeTooLarge(signal: AbortSignal): Promise<void> {
-      const { runs_gb, chats_gb } = settings();
+      const { runs_gb, chats_gb } = readSettings();
       for (const [of, gb] of [
         ["runs", runs_gb],
         ["chats", chats_gb],
@@ -100,7 +100,7 @@ export function createRetention({ store, clock, history, disk, settings }: Reten
       chats_days?: number;
       transcripts_days?: number;
     }): Promise<RetentionPreview> {
-      const own = settings();
+      const own = readSettings();
       const answer = {
         runs: preview("runs", days.runs_days ?? own.runs_days, own.runs_gb),
         chats: preview("chats", days.chats_days ?? own.chats_days, own.chats_gb),

@@ -1,6 +1,6 @@
 /** Who may delete or keep history: its owner, and administrators if they may read it. */
 import { conflict, forbidden, isProblem, notFound } from "../../core/errors.ts";
-import { owns } from "../../core/ownership.ts";
+import { isOwner } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import { otherAdministrator } from "../../store/administrators.ts";
 import type { Store } from "../../store/store.ts";
@@ -40,7 +40,7 @@ export function createRights(store: Store) {
       return;
     }
     const owner = kind === "run" ? ownerOfRun(id, caller) : ownerOfSession(id, caller);
-    if (!caller.admin && !owns(caller, owner)) throw forbidden("Only its owner or an administrator deletes it.");
+    if (!caller.admin && !isOwner(caller, owner)) throw forbidden("Only its owner or an administrator deletes it.");
   }
   /** @throws Problem 409 `last_administrator`. */
   function assertNotLast(id: string): void {

@@ -1,7 +1,7 @@
 /** /v1/history: deletes runs, chats, projects and users with everything that belongs to them. */
 import { Type as t } from "@sinclair/typebox";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { type Operation, operation, operations } from "../../http/operation.ts";
+import { defineOperation, type Operation, tagOperations } from "../../http/operation.ts";
 import { queryInteger } from "../../http/schema.ts";
 
 import { Job } from "../jobs/model.ts";
@@ -20,14 +20,14 @@ const WHAT = {
 
 export function historyRoutes(history: History, retention: RetentionService) {
   const deletionOf = <Kind extends HistoryKind>(kind: Kind, name: string, who: Pick<Operation, "access" | "scope">) => [
-    operation(`preview${name}Deletion`, `GET /v1/history/${kind}/:id`, {
+    defineOperation(`preview${name}Deletion`, `GET /v1/history/${kind}/:id`, {
       access: who.access,
       params: Path,
       answer: HistoryPreview,
       summary: `Preview the deletion of ${WHAT[kind]}: what is removed and what stays`,
       handler: ({ params, caller }) => history.preview(kind, params.id, caller),
     }),
-    operation(`delete${name}History`, `DELETE /v1/history/${kind}/:id`, {
+    defineOperation(`delete${name}History`, `DELETE /v1/history/${kind}/:id`, {
       ...who,
       project: "viewer",
       params: Path,
@@ -39,12 +39,12 @@ export function historyRoutes(history: History, retention: RetentionService) {
         answer.accepted("/v1/jobs/:id", () => history.remove(kind, params.id, caller)),
     }),
   ];
-  return operations("history", [
+  return tagOperations("history", [
     ...deletionOf("runs", "Run", { access: "user", scope: "runs" }),
     ...deletionOf("sessions", "Session", { access: "user", scope: "runs" }),
     ...deletionOf("projects", "Project", { access: "admin", scope: "admin" }),
     ...deletionOf("users", "User", { access: "user", scope: "accounts" }),
-    operation("listKept", "GET /v1/kept-history", {
+    defineOperation("listKept", "GET /v1/kept-history", {
       access: "user",
       query: t.Object({
         ...PageQuery,
@@ -56,21 +56,21 @@ export function historyRoutes(history: History, retention: RetentionService) {
       summary: "List the runs and chats that are kept regardless of the retention settings",
       handler: ({ query, caller }) => history.listKept(pageOf(query), caller, query.id),
     }),
-    operation("keepHistory", "PUT /v1/kept-history/:id", {
+    defineOperation("keepHistory", "PUT /v1/kept-history/:id", {
       access: "user",
       project: "viewer",
       answer: Kept,
       summary: "Keep a run or chat regardless of the retention settings",
       handler: ({ params, caller }) => history.keep(params.id, caller),
     }),
-    operation("releaseHistory", "DELETE /v1/kept-history/:id", {
+    defineOperation("releaseHistory", "DELETE /v1/kept-history/:id", {
       access: "user",
       project: "viewer",
       answer: 204,
       summary: "Make a run or chat subject to the retention settings again",
       handler: ({ params, caller }) => history.release(params.id, caller),
     }),
-    operation("previewRetention", "GET /v1/admin/retention", {
+    defineOperation("previewRetention", "GET /v1/admin/retention", {
       access: "admin",
       query: t.Object({
         runs_days: t.Optional(queryInteger({ minimum: 1, maximum: 36_500 })),

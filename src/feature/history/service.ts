@@ -1,11 +1,11 @@
 /** Deletes history with everything that belongs to it, and protects parts of it from the retention settings. */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { deletions, keptHistory } from "../../store/tables/history.ts";
-import { readable, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
+import { buildReadCondition, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
@@ -53,12 +53,12 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
   const { ownerOf, assertMayDelete, assertMayKeep, assertNotLast } = createRights(store);
 
   const insert = (row: Omit<typeof deletions.$inferInsert, "created_at">): void =>
-    table.insert({ ...row, created_at: timestamp(clock.now()) });
+    table.insert({ ...row, created_at: toTimestamp(clock.now()) });
   /** Can be called inside a transaction. */
   function noteKept(id: string, caller: Caller, isKept: boolean): void {
     store.write(({ emit }) => {
       if ((kept.find({ id }) !== undefined) === isKept) return;
-      if (isKept) kept.insert({ id, kept_by: caller.userId ?? null, kept_at: timestamp(clock.now()) });
+      if (isKept) kept.insert({ id, kept_by: caller.userId ?? null, kept_at: toTimestamp(clock.now()) });
       else kept.remove({ id });
       emit(historyKept, { user_id: ownerOf(id, caller) ?? ADMINISTRATORS, data: { id, kept: isKept } });
     });
@@ -120,7 +120,7 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
     removeEnded: (sessionId: string, caller: Caller): void =>
       store.write(() => {
         const id = newId("deletion");
-        const begun_at = timestamp(clock.now());
+        const begun_at = toTimestamp(clock.now());
         insert({ id, kind: "session", subject: sessionId, actor: actorOf(caller), begun_at });
         rows.gather(id, { kind: "session", id: sessionId });
         for (const session of rows.ids(id)) {
@@ -165,8 +165,8 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
     },
     /** @param one limits the answer to this run or chat. */
     listKept(page: Page, caller: Caller, one?: string): ListAnswer<Kept> {
-      const [ofRuns, ...runValues] = readable(caller, WHOSE.runs) ?? ["1"];
-      const [ofSessions, ...sessionValues] = readable(caller, WHOSE_SESSIONS.chat, "sessions") ?? ["1"];
+      const [ofRuns, ...runValues] = buildReadCondition(caller, WHOSE.runs) ?? ["1"];
+      const [ofSessions, ...sessionValues] = buildReadCondition(caller, WHOSE_SESSIONS.chat, "sessions") ?? ["1"];
       const found = statement<Kept>(
         `SELECT kept_history.* FROM kept_history WHERE id > ? AND id = coalesce(?, id) AND (
            EXISTS (SELECT 1 FROM runs WHERE runs.id = kept_history.id AND ${ofRuns})

@@ -2,7 +2,7 @@
  * Decides which of several container engines get work. A host that an administrator drains stays drained after a
  * restart, until an administrator enables it.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import type { DockerHost } from "../../core/docker-options.ts";
 import { expectFound, notFound } from "../../core/errors.ts";
 import { actedBy, type Caller } from "../../http/caller.ts";
@@ -45,7 +45,7 @@ export function createHosts({ store, clock, audit, configured, engines }: HostsD
   async function set(name: string, drained: boolean, caller: Caller): Promise<Host> {
     if (!engines || !configured.some((host) => host.name === name)) throw notFound("host");
     store.write(({ emit, after }) => {
-      const row = { name, drained_at: timestamp(clock.now()) };
+      const row = { name, drained_at: toTimestamp(clock.now()) };
       const isChange = drained ? rows.insertIfNew(row) : rows.remove({ name }) > 0;
       if (!isChange) return;
       const change = drained ? "drained" : "enabled";

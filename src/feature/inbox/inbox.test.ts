@@ -1,6 +1,6 @@
 /** Messages between agents: who reads them, when, and where they end up. The test plays the models. */
 import { afterEach, describe, expect, test } from "bun:test";
-import { HOUR_MS, timestamp } from "../../core/clock.ts";
+import { HOUR_MS, toTimestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { createRigs } from "../../testing/engine-rig.ts";
@@ -127,7 +127,7 @@ describe("a message to an agent", () => {
     ]);
     const insert = `INSERT INTO agent_messages (id, user_id, to_agent, from_agent, from_session_id, text, hops, outside, created_at)
       VALUES (?, NULL, 'ben', 'other', 'sess_x', 'full', 0, 0, ?)`;
-    const earlier = timestamp(Date.now() - HOUR_MS);
+    const earlier = toTimestamp(Date.now() - HOUR_MS);
     rig.store.write(() => {
       for (let n = LIMITS.agentMessagesPerMinute; n < LIMITS.agentMessagesUnread; n++)
         rig.store.statement(insert).run([`msg_full_${n}`, earlier]);

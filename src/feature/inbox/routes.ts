@@ -2,14 +2,14 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { queryBoolean } from "../../http/schema.ts";
 import { AgentMessage } from "./model.ts";
 import type { Inbox } from "./service.ts";
 
 export function inboxRoutes(inbox: Inbox) {
-  return operations("agents", [
-    operation("listAgentInbox", "GET /v1/agents/:id/inbox", {
+  return tagOperations("agents", [
+    defineOperation("listAgentInbox", "GET /v1/agents/:id/inbox", {
       access: "user",
       query: t.Object({
         ...PageQuery,

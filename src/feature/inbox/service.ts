@@ -3,7 +3,7 @@
  * It is put, as a quotation, into the transcript of the receiver's next request in that user's work. It starts nothing
  * by itself.
  */
-import { MINUTE_MS, timestamp } from "../../core/clock.ts";
+import { MINUTE_MS, toTimestamp } from "../../core/clock.ts";
 import { conflict, notFound, Problem } from "../../core/errors.ts";
 import { executionRefs } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
@@ -18,7 +18,7 @@ import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { allOf } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import { agentMessages as table } from "../../store/tables/inbox.ts";
-import { readable, WHOSE } from "../../store/whose.ts";
+import { buildReadCondition, WHOSE } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
 import { agentMessageSent } from "./events.ts";
 import type { AgentMessage } from "./model.ts";
@@ -54,7 +54,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
 
   function assertRoom(from: ExecutionInfo, to: string): void {
     const user = from.userId ?? null;
-    const since = timestamp(clock.now() - MINUTE_MS);
+    const since = toTimestamp(clock.now() - MINUTE_MS);
     const sent = count(
       "SELECT count(*) FROM agent_messages WHERE from_agent = ? AND user_id IS ? AND created_at > ?",
       from.agentId,
@@ -105,7 +105,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
           hops,
           outside,
           from_session_id: from.sessionId,
-          created_at: timestamp(clock.now()),
+          created_at: toTimestamp(clock.now()),
         });
         const data = { message_id: id, from_agent: from.agentId, to_agent: to };
         tx.emit(agentMessageSent, { ...executionRefs(from), agent_id: to, data });
@@ -117,12 +117,12 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
     deliver(execution: Execution): void {
       if (!takesMessages(execution)) return;
       const { agentId, userId, id } = execution;
-      const unread = () => statement<Row>(UNREAD).all([agentId, userId ?? null]);
-      if (unread().length === 0) return;
+      const listUnread = () => statement<Row>(UNREAD).all([agentId, userId ?? null]);
+      if (listUnread().length === 0) return;
       store.write(() => {
         const lines: string[] = [];
         let room = LIMITS.quotedCharacters;
-        for (const row of unread()) {
+        for (const row of listUnread()) {
           room -= row.text.length;
           if (room < 0 && lines.length > 0) break;
           if (row.outside) markOutside(execution, OUTSIDE_SOURCES.message);
@@ -130,7 +130,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
             `From ${row.from_agent}, ${row.created_at}${row.outside ? ", who had read outside text" : ""}:\n${quoteLines(row.text, LIMITS.quotedCharacters)}`,
           );
           statement("UPDATE agent_messages SET read_at = ?, read_execution_id = ? WHERE id = ?").run([
-            timestamp(clock.now()),
+            toTimestamp(clock.now()),
             id,
             row.id,
           ]);
@@ -151,7 +151,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
       if (!agentExists(agentId)) throw notFound("agent");
       const { where, values } = allOf(
         ["m.to_agent = ?", agentId],
-        readable(caller, WHOSE.agent_messages, "m"),
+        buildReadCondition(caller, WHOSE.agent_messages, "m"),
         inSeenProject(caller, "(SELECT sent.project_id FROM sessions AS sent WHERE sent.id = m.from_session_id)"),
         unread === undefined ? undefined : [`m.read_at IS ${unread ? "" : "NOT "}NULL`],
         page.after === null ? undefined : ["m.id < ?", page.after],
@@ -167,7 +167,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
     },
     /** Removes the messages in a user's work. */
     removeOf: (userId: string): void => void statement("DELETE FROM agent_messages WHERE user_id = ?").run([userId]),
-    prune: (before: number): boolean => removeOld(store, "agent_messages", "created_at < ?", timestamp(before)),
+    prune: (before: number): boolean => removeOld(store, "agent_messages", "created_at < ?", toTimestamp(before)),
   };
 }
 

@@ -3,20 +3,20 @@
  * send the token in the body only.
  */
 import { pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Invitation, InvitationCreate, Joined, MadeInvitation, Offer, TokenBody } from "./model.ts";
 import type { Invitations } from "./service.ts";
 
 export const invitationRoutes = (invitations: Invitations) =>
-  operations("projects", [
-    operation("listProjectInvitations", "GET /v1/projects/:id/invitations", {
+  tagOperations("projects", [
+    defineOperation("listProjectInvitations", "GET /v1/projects/:id/invitations", {
       access: "user",
       project: "maintainer",
       ...pagesOf(Invitation),
       summary: "List the invitations to a project without their tokens, newest first",
       handler: ({ params, query, caller }) => invitations.list(params.id, pageOf(query), caller),
     }),
-    operation("createProjectInvitation", "POST /v1/projects/:id/invitations", {
+    defineOperation("createProjectInvitation", "POST /v1/projects/:id/invitations", {
       access: "user",
       project: "maintainer",
       credential: true,
@@ -31,14 +31,14 @@ export const invitationRoutes = (invitations: Invitations) =>
           () => invitations.create(params.id, body, caller),
         ),
     }),
-    operation("revokeProjectInvitation", "DELETE /v1/projects/:id/invitations/:invitation_id", {
+    defineOperation("revokeProjectInvitation", "DELETE /v1/projects/:id/invitations/:invitation_id", {
       access: "user",
       project: "maintainer",
       answer: 204,
       summary: "Revoke an invitation; people who joined with it stay",
       handler: ({ params, caller }) => invitations.revoke(params.id, params.invitation_id, caller),
     }),
-    operation("readInvitation", "POST /v1/invitations/read", {
+    defineOperation("readInvitation", "POST /v1/invitations/read", {
       access: "user",
       scope: "read",
       limit: "invitation",
@@ -47,7 +47,7 @@ export const invitationRoutes = (invitations: Invitations) =>
       summary: "Get what an invitation offers, by its token",
       handler: ({ body, caller }) => invitations.read(body.token, caller),
     }),
-    operation("acceptInvitation", "POST /v1/invitations/accept", {
+    defineOperation("acceptInvitation", "POST /v1/invitations/accept", {
       access: "user",
       limit: "invitation",
       body: TokenBody,

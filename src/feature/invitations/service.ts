@@ -3,17 +3,17 @@
  * maker may no longer give its role, for example because they left the project.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, toTimestamp } from "../../core/clock.ts";
 import { conflict, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { isAtLeast, owns } from "../../core/ownership.ts";
+import { isAtLeast, isOwner } from "../../core/ownership.ts";
 import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { projectInvitations } from "../../store/tables/project-invitations.ts";
-import { readable, WHOSE } from "../../store/whose.ts";
+import { buildReadCondition, WHOSE } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
 import type { Members } from "../members/service.ts";
 import { invitationsChanged } from "./events.ts";
@@ -40,7 +40,7 @@ const OVER: Readonly<Record<Exclude<Invitation["state"], "open">, string>> = {
   revoked: `This invitation was revoked. ${ANOTHER}`,
 };
 const hashOf = (token: string): string => createHash("sha256").update(token).digest("base64url");
-const over = (detail: string) => conflict(detail, "invitation_over");
+const createProblem = (detail: string) => conflict(detail, "invitation_over");
 
 export function createInvitations({ store, clock, audit, access, putMember, beginTry }: InvitationsDeps) {
   const rows = store.rows(projectInvitations);
@@ -97,18 +97,18 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
   /** @throws Problem 409 `invitation_over`. */
   function assertOpen(row: Row): void {
     const state = stateOf(row);
-    if (state !== "open") throw over(OVER[state]);
+    if (state !== "open") throw createProblem(OVER[state]);
     if (!isBacked(row))
-      throw over("Who made this invitation may not invite to the project any more. Ask an owner of it.");
+      throw createProblem("Who made this invitation may not invite to the project any more. Ask an owner of it.");
     if (access.openTo(row.project_id) === "personal")
-      throw over("The project is its owner's alone now. Ask them to open it to its members.");
+      throw createProblem("The project is its owner's alone now. Ask them to open it to its members.");
   }
 
   return {
     /** Newest first. @throws Problem 404. */
     list(projectId: string, page: Page, caller: Caller): ListAnswer<Invitation> {
       assertProject(projectId);
-      const where = [{ project_id: projectId }, readable(caller, WHOSE.project_invitations)];
+      const where = [{ project_id: projectId }, buildReadCondition(caller, WHOSE.project_invitations)];
       return listById(rows.page(where, page), page, present);
     },
     /** The answer holds the token. @throws Problem 403 role above one's own, 404, 409 personal project or too many. */
@@ -136,8 +136,8 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
           uses: 0,
           max_uses,
           created_by: caller.userId,
-          created_at: timestamp(now),
-          expires_at: timestamp(now + days * DAY_MS),
+          created_at: toTimestamp(now),
+          expires_at: toTimestamp(now + days * DAY_MS),
         });
         record("project.invitation_created", projectId, caller, { invitation_id: id, role, days, max_uses });
         tx.emit(invitationsChanged, { project_id: projectId, data: { change: "created" } });
@@ -147,11 +147,11 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
     revoke: (projectId: string, id: string, caller: Caller): void =>
       store.write((tx) => {
         assertProject(projectId);
-        const row = rows.find({ id, project_id: projectId }, readable(caller, WHOSE.project_invitations));
+        const row = rows.find({ id, project_id: projectId }, buildReadCondition(caller, WHOSE.project_invitations));
         if (!row) throw notFound("invitation");
-        if (!owns(caller, row.created_by)) assertMayInvite(projectId, row.role, caller);
+        if (!isOwner(caller, row.created_by)) assertMayInvite(projectId, row.role, caller);
         if (row.revoked_at !== null) return;
-        rows.update({ revoked_at: timestamp(clock.now()) }, { id });
+        rows.update({ revoked_at: toTimestamp(clock.now()) }, { id });
         record("project.invitation_revoked", projectId, caller, { invitation_id: id, role: row.role });
         tx.emit(invitationsChanged, { project_id: projectId, data: { change: "revoked" } });
       }),
@@ -178,7 +178,7 @@ export function createInvitations({ store, clock, audit, access, putMember, begi
         return { ...answer, role, joined: true };
       });
     },
-    prune: (before: number): boolean => removeOld(store, "project_invitations", "expires_at < ?", timestamp(before)),
+    prune: (before: number): boolean => removeOld(store, "project_invitations", "expires_at < ?", toTimestamp(before)),
     /** Deletes invitations of a deleted account, for which nobody answers now. Joins the deleting transaction. */
     handOver: (from: string): void => void rows.remove({ created_by: from }),
   };

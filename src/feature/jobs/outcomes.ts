@@ -1,7 +1,7 @@
 /**
  * How jobs end, are tried again and are put back in the queue: the changes of their rows, and the events about them.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { type JobDefinition, type JobReport, type JobResult, waitAfter } from "../../core/jobs.ts";
@@ -49,19 +49,19 @@ export function createOutcomes({ store, rows, clock, log, masker, definitionOf, 
       return row;
     });
   /** The row, with the progress that the job reported since the row was written. */
-  const current = (row: JobRow): JobRow => ({ ...row, ...latestOf(row.id) });
+  const toCurrent = (row: JobRow): JobRow => ({ ...row, ...latestOf(row.id) });
 
   /** Writes a job's end; joins the transaction around it. */
   function end(row: JobRow, how: JobEnd): void {
     store.write(() => {
       const error = how.state === "failed" ? masker.json(how.error) : null;
       const result = how.state === "succeeded" ? masker.json(how.result) : null;
-      const { percent, detail, progress } = current(row);
+      const { percent, detail, progress } = toCurrent(row);
       change(row.id, {
         state: how.state,
         result,
         progress,
-        finished_at: timestamp(clock.now()),
+        finished_at: toTimestamp(clock.now()),
         ...(how.state === "succeeded" ? { percent: 100, detail } : { percent, detail }),
         ...(how.state === "cancelled" ? { detail: "It was cancelled." } : {}),
         error_code: error?.code ?? null,
@@ -102,7 +102,7 @@ export function createOutcomes({ store, rows, clock, log, masker, definitionOf, 
 
   return {
     change,
-    current,
+    toCurrent,
     end,
     settle,
     putBack,

@@ -13,11 +13,11 @@ export function createReports(masker: Pick<Masker, "json">, show: (latest: JobRe
   let isNew = false;
   let ended = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const next = (): void => {
+  const showNext = (): void => {
     timer = undefined;
     if (!isNew || ended) return;
     isNew = false;
-    timer = setTimeout(next, REPORT_MS);
+    timer = setTimeout(showNext, REPORT_MS);
     timer.unref();
     show(latest);
   };
@@ -26,7 +26,7 @@ export function createReports(masker: Pick<Masker, "json">, show: (latest: JobRe
       const given = Object.entries(report).filter(([, value]) => value !== undefined);
       latest = { ...latest, ...masker.json(Object.fromEntries(given)) };
       isNew = true;
-      if (timer === undefined && !ended) next();
+      if (timer === undefined && !ended) showNext();
     },
     /** Everything reported so far, merged. */
     get latest() {

@@ -2,26 +2,26 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Job } from "./model.ts";
 import type { Jobs } from "./service.ts";
 
 export function jobRoutes(jobs: Jobs) {
-  return operations("jobs", [
-    operation("listJobs", "GET /v1/jobs", {
+  return tagOperations("jobs", [
+    defineOperation("listJobs", "GET /v1/jobs", {
       access: "user",
       ...pagesOf(Job),
       summary: "List background jobs, newest first",
       handler: ({ query, caller }) => jobs.list(pageOf(query), caller),
     }),
-    operation("getJob", "GET /v1/jobs/:id", {
+    defineOperation("getJob", "GET /v1/jobs/:id", {
       access: "user",
       params: t.Object({ id: t.String({ maxLength: 100 }) }),
       answer: Job,
       summary: "Get a background job",
       handler: ({ params, caller }) => jobs.get(params.id, caller),
     }),
-    operation("cancelJob", "POST /v1/jobs/:id/cancel", {
+    defineOperation("cancelJob", "POST /v1/jobs/:id/cancel", {
       access: "user",
       project: "viewer",
       params: t.Object({ id: t.String({ maxLength: 100 }) }),

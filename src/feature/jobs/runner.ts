@@ -136,7 +136,7 @@ export function createRunner(deps: RunnerDeps) {
     look,
     change,
     end,
-    current: outcomes.current,
+    toCurrent: outcomes.toCurrent,
     /** Aborts the job if it runs in this process. */
     abort: (id: string): void => active.get(id)?.abort.abort("It was cancelled."),
     /** Resolves once the job does not run in this process. */

@@ -5,12 +5,12 @@
 
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
 import type { Masking } from "../../core/masking.ts";
-import { owns } from "../../core/ownership.ts";
+import { isOwner } from "../../core/ownership.ts";
 import { actedBy, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { removeOld } from "../../store/remove-old.ts";
@@ -50,7 +50,7 @@ interface JobsDeps extends Pick<Core, "store" | "clock" | "clockwork" | "log" | 
 export function createJobs({ store, clock, clockwork, log, masking, audit, standby }: JobsDeps) {
   const rows = createJobStore(store, clock);
   const runner = createRunner({ store, rows, clock, clockwork, log, standby, masker: masking });
-  const present = (row: JobRow): Job => presentJob(runner.current(row), clock.now());
+  const present = (row: JobRow): Job => presentJob(runner.toCurrent(row), clock.now());
   const rowFor = (id: string, caller: Caller): JobRow => expectReadable(caller, WHOSE.jobs, rows.find(id), "job");
   const requestCancel = (row: JobRow): JobRow =>
     store.write(({ after }) => {
@@ -69,7 +69,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
     })!;
   }
   function addRow(definition: JobDefinition, payload: unknown, options: EnqueueOptions): JobRow {
-    const at = timestamp(clock.now());
+    const at = toTimestamp(clock.now());
     return rows.add({
       id: newId("job"),
       kind: definition.kind,
@@ -152,7 +152,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
     cancel: (id: string, caller: Caller): Job =>
       store.write(() => {
         const row = rowFor(id, caller);
-        if (!caller.admin && !owns(caller, row.user_id)) throw notFound("job");
+        if (!caller.admin && !isOwner(caller, row.user_id)) throw notFound("job");
         if (row.finished_at !== null) throw conflict(`The job has ${row.state} already.`, "job_ended");
         if (runner.definitionOf(row.kind)?.mayCancel?.(row.payload) === false)
           throw conflict("The job has gone too far to be cancelled; it finishes.", "job_finishes");
@@ -169,7 +169,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
     /** A deleted user's jobs go to the heir, or to the administrators. */
     handOver: (from: string, to: string | null) => store.write(() => rows.handOver(from, to)),
     /** Removes finished jobs that ended before that time, ms since the epoch. */
-    prune: (before: number): boolean => removeOld(store, "jobs", "finished_at < ?", timestamp(before)),
+    prune: (before: number): boolean => removeOld(store, "jobs", "finished_at < ?", toTimestamp(before)),
     /** Continues the jobs that the last process left, and from now on takes jobs that are due. */
     start: runner.start,
     /** Aborts the running jobs and waits for them; the next start begins them again. */

@@ -1,5 +1,5 @@
 /** Rows of jobs: which are taken next, and when the next is due. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, toTimestamp } from "../../core/clock.ts";
 import { shownOf } from "../../core/schema.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Page } from "../../http/list.ts";
@@ -22,7 +22,7 @@ export function createJobStore({ rows: rowsOf, statement }: Store, clock: Clock)
     add: rows.add,
     /** @returns the row after the change; undefined when there is none. */
     update(id: string, fields: Partial<JobRow>): JobRow | undefined {
-      rows.update({ ...fields, updated_at: timestamp(clock.now()) }, { id });
+      rows.update({ ...fields, updated_at: toTimestamp(clock.now()) }, { id });
       return find(id);
     },
     /**
@@ -59,7 +59,7 @@ export function presentJob(row: JobRow, now: number): Job {
   return {
     ...shownOf(Job, row),
     attempt: failures + interruptions + 1,
-    due_at: state === "queued" && run_at > now ? timestamp(run_at) : null,
+    due_at: state === "queued" && run_at > now ? toTimestamp(run_at) : null,
     error: error_code === null ? null : { code: error_code, message: error_message ?? "" },
   };
 }

@@ -59,7 +59,7 @@ export const knowledgeGraph = defineFeature(
     const newest: Page = { limit: LIMITS.listMax, after: null };
     const hasIndex = (id: string) => existsSync(join(places.placeOf(id).store, "manifest.json"));
     const versionOf = (id: string): string | undefined => {
-      const known = hasIndex(id) ? createGraphStore(places.placeOf(id).store).manifest() : undefined;
+      const known = hasIndex(id) ? createGraphStore(places.placeOf(id).store).readManifest() : undefined;
       return known && `${known.commit || "files"}.${known.generation}`;
     };
     const listIndexed = (asker: Asker) =>
@@ -104,7 +104,7 @@ export const knowledgeGraph = defineFeature(
       ),
       jobs: [jobs.definition],
       checks: () => [
-        findUnread(listIndexed(LOCAL_ADMIN), (id) => createGraphStore(places.placeOf(id).store).manifest()?.unread),
+        findUnread(listIndexed(LOCAL_ADMIN), (id) => createGraphStore(places.placeOf(id).store).readManifest()?.unread),
       ],
       stop: unsubscribe,
       // Called after the job runner has ended the index jobs.

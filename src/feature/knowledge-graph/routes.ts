@@ -7,7 +7,7 @@ import { EDGE_TYPES, NODE_LABELS } from "../../graph/model.ts";
 import type { GraphJson } from "../../graph/serve/client.ts";
 import type { Caller } from "../../http/caller.ts";
 import { boundCursor, cursorAfter, listOf, numberAfter, PageQuery, pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { AskAnswer, AskRequest } from "./ask-model.ts";
 import {
   Changes,
@@ -45,10 +45,10 @@ const JobPath = t.Object({ id: t.String({ maxLength: 100 }), job_id: t.String({ 
 const LOCATION = "/v1/projects/:project_id/knowledge-graph/index/:id";
 
 export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
-  return operations("knowledge graph", [
+  return tagOperations("knowledge graph", [
     ...indexRoutes(graphs),
     ...listRoutes(graphs),
-    operation("queryProjectGraph", `POST ${PATH}/query`, {
+    defineOperation("queryProjectGraph", `POST ${PATH}/query`, {
       access: "user",
       scope: "read",
       execution: true,
@@ -66,7 +66,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
           }),
         ),
     }),
-    operation("getProjectGraphContext", `GET ${PATH}/context/:symbol`, {
+    defineOperation("getProjectGraphContext", `GET ${PATH}/context/:symbol`, {
       access: "user",
       execution: true,
       params: SymbolPath,
@@ -80,7 +80,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
             .json.context(params.symbol, query.file_path, Math.min(query.limit ?? RELATED_SHOWN, MAX_RELATED)),
         ),
     }),
-    operation("listProjectGraphContext", `GET ${PATH}/context/:symbol/:relation`, {
+    defineOperation("listProjectGraphContext", `GET ${PATH}/context/:symbol/:relation`, {
       access: "user",
       execution: true,
       params: RelationPath,
@@ -95,7 +95,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
             .json.related(params.symbol, params.relation, windowOf(query), query.file_path),
         ),
     }),
-    operation("impactProjectGraph", `POST ${PATH}/impact`, {
+    defineOperation("impactProjectGraph", `POST ${PATH}/impact`, {
       access: "user",
       scope: "read",
       execution: true,
@@ -114,7 +114,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
           }),
         ),
     }),
-    operation("askProjectGraph", `POST ${PATH}/ask`, {
+    defineOperation("askProjectGraph", `POST ${PATH}/ask`, {
       access: "user",
       scope: "read",
       execution: true,
@@ -126,7 +126,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
       handler: ({ params, body, caller }) =>
         passOn(graphs.graph(params.id, caller).json.ask({ ...body, limit: body.limit ?? 50 })),
     }),
-    operation("getProjectGraphChanges", `GET ${PATH}/changes`, {
+    defineOperation("getProjectGraphChanges", `GET ${PATH}/changes`, {
       access: "user",
       execution: true,
       params: ProjectPath,
@@ -135,7 +135,7 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
       summary: "List the symbols and flows that uncommitted changes affect",
       handler: ({ params, query, caller }) => passOn(graphs.graph(params.id, caller).json.changes(query.base)),
     }),
-    operation("cypherProjectGraph", `POST ${PATH}/cypher`, {
+    defineOperation("cypherProjectGraph", `POST ${PATH}/cypher`, {
       access: "user",
       scope: "read",
       execution: true,
@@ -150,8 +150,8 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
 }
 
 function indexRoutes(graphs: KnowledgeGraph) {
-  return operations("knowledge graph", [
-    operation("getProjectGraphStatus", `GET ${PATH}/status`, {
+  return tagOperations("knowledge graph", [
+    defineOperation("getProjectGraphStatus", `GET ${PATH}/status`, {
       access: "user",
       execution: true,
       params: ProjectPath,
@@ -159,7 +159,7 @@ function indexRoutes(graphs: KnowledgeGraph) {
       summary: "Get what is indexed, and whether it is up to date",
       handler: ({ params, caller }) => graphs.status(params.id, caller),
     }),
-    operation("indexProjectGraph", `POST ${PATH}/index`, {
+    defineOperation("indexProjectGraph", `POST ${PATH}/index`, {
       access: "user",
       params: ProjectPath,
       body: t.Optional(IndexRequest),
@@ -168,7 +168,7 @@ function indexRoutes(graphs: KnowledgeGraph) {
       handler: ({ params, body, caller, answer }) =>
         answer.accepted(LOCATION, () => graphs.index(params.id, body?.force ?? false, caller)),
     }),
-    operation("importProjectGraphScip", `POST ${PATH}/scip`, {
+    defineOperation("importProjectGraphScip", `POST ${PATH}/scip`, {
       access: "user",
       project: "maintainer",
       upload: true,
@@ -179,7 +179,7 @@ function indexRoutes(graphs: KnowledgeGraph) {
       handler: async ({ params, upload, caller, answer }) =>
         answer.accepted(LOCATION, await graphs.receiveScip(params.id, upload, caller)),
     }),
-    operation("forgetProjectGraphScip", `DELETE ${PATH}/scip`, {
+    defineOperation("forgetProjectGraphScip", `DELETE ${PATH}/scip`, {
       access: "user",
       project: "maintainer",
       params: ProjectPath,
@@ -187,7 +187,7 @@ function indexRoutes(graphs: KnowledgeGraph) {
       summary: "Remove all SCIP indexes",
       handler: ({ params, caller, answer }) => answer.accepted(LOCATION, () => graphs.forgetScip(params.id, caller)),
     }),
-    operation("getProjectGraphIndex", `GET ${PATH}/index/:job_id`, {
+    defineOperation("getProjectGraphIndex", `GET ${PATH}/index/:job_id`, {
       access: "user",
       execution: true,
       params: JobPath,
@@ -195,7 +195,7 @@ function indexRoutes(graphs: KnowledgeGraph) {
       summary: "Get the progress of an index job, by phase",
       handler: ({ params, caller }) => graphs.job(params.id, params.job_id, caller),
     }),
-    operation("cancelProjectGraphIndex", `POST ${PATH}/index/:job_id/cancel`, {
+    defineOperation("cancelProjectGraphIndex", `POST ${PATH}/index/:job_id/cancel`, {
       access: "user",
       params: JobPath,
       answer: { 202: IndexJob },
@@ -207,8 +207,8 @@ function indexRoutes(graphs: KnowledgeGraph) {
 }
 
 function listRoutes(graphs: KnowledgeGraph) {
-  return operations("knowledge graph", [
-    operation("getProjectGraphGraphData", `GET ${PATH}/graph-data`, {
+  return tagOperations("knowledge graph", [
+    defineOperation("getProjectGraphGraphData", `GET ${PATH}/graph-data`, {
       access: "user",
       execution: true,
       params: ProjectPath,
@@ -222,7 +222,7 @@ function listRoutes(graphs: KnowledgeGraph) {
         "`format=columns` is compact and has positions. Without `focus` it is a map of the most connected symbols of each cluster, and of those in no cluster. With `focus` it shows what depends on a symbol and what the symbol depends on. The `ETag` is that of the index: it changes when the project is indexed again.",
       handler: ({ params, query, caller, request }) => graphDataOf(graphs, params.id, query, caller, request),
     }),
-    operation("listProjectGraphCommunities", `GET ${PATH}/communities`, {
+    defineOperation("listProjectGraphCommunities", `GET ${PATH}/communities`, {
       access: "user",
       execution: true,
       params: ProjectPath,
@@ -231,7 +231,7 @@ function listRoutes(graphs: KnowledgeGraph) {
       handler: ({ params, query, caller, path }) =>
         passedList(path, graphs.graph(params.id, caller).json.communities(windowOf(query))),
     }),
-    operation("listProjectGraphProcesses", `GET ${PATH}/processes`, {
+    defineOperation("listProjectGraphProcesses", `GET ${PATH}/processes`, {
       access: "user",
       execution: true,
       params: ProjectPath,

@@ -1,5 +1,5 @@
 /** What `skep doctor` reports about source lines that parsers could not read. */
-import { type Finding, ok, warn } from "../doctor/model.ts";
+import { type Finding, pass, warn } from "../doctor/model.ts";
 import type { GraphStatus } from "./model.ts";
 
 /** Share of a project's lines that parsers could not read above which doctor warns. */
@@ -15,7 +15,7 @@ export function findUnread(
     return unread && unread.share > MUCH_UNREAD ? [{ id, ...unread }] : [];
   });
   const [worst] = found.sort((a, b) => b.share - a.share);
-  if (!worst) return ok("code graph", `${projects.length} projects indexed`);
+  if (!worst) return pass("code graph", `${projects.length} projects indexed`);
   const file = worst.worst[0];
   const detail = `parsers could not read ${worst.lines} lines of project ${worst.id} (${(worst.share * 100).toFixed(1)} %), most in ${file?.path ?? "?"}`;
   return warn("code graph", detail, "Do not rely on the graph alone for these files: search their text as well.");

@@ -1,6 +1,6 @@
 /** When each agent was at work: the executions within a span of time. */
 
-import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, toTimestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import { firstLine } from "../../core/first-line.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
@@ -42,7 +42,7 @@ export function readDay(store: Pick<Store, "statement">, query: DayQuery, now: n
   // is enough.
   const [seen, ...ofProjects] = inSeenProject(caller, "s.project_id") ?? ["1"];
   const own = caller.admin ? [] : [caller.userId ?? ""];
-  const values = [timestamp(from - DAY_MS), timestamp(to), timestamp(from), ...own, ...ofProjects];
+  const values = [toTimestamp(from - DAY_MS), toTimestamp(to), toTimestamp(from), ...own, ...ofProjects];
   const rows = store
     .statement<SpanRow>(
       `SELECT e.id AS execution_id, e.agent_id, e.session_id, s.kind, e.run_id, s.step_id, e.status, e.started_at,
@@ -55,8 +55,8 @@ export function readDay(store: Pick<Store, "statement">, query: DayQuery, now: n
     .all(values);
   const steps = namesOfSteps(store, [...new Set(rows.flatMap(({ run_id }) => run_id ?? []))]);
   return {
-    from: timestamp(from),
-    to: timestamp(to),
+    from: toTimestamp(from),
+    to: toTimestamp(to),
     items: rows
       .slice(0, MOST_SPANS)
       .reverse()

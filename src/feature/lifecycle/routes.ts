@@ -3,13 +3,13 @@
 import { Type as t } from "@sinclair/typebox";
 import { Time } from "../../core/schema.ts";
 import { listOf, PageQuery, pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { AgentDay, LiveSession, TimelineItem, TimelineKind } from "./model.ts";
 import type { Lifecycle } from "./service.ts";
 
 export function lifecycleRoutes(lifecycle: Lifecycle) {
-  return operations("lifecycle", [
-    operation("listLifecycleTimeline", "GET /v1/lifecycle/timeline", {
+  return tagOperations("lifecycle", [
+    defineOperation("listLifecycleTimeline", "GET /v1/lifecycle/timeline", {
       access: "user",
       query: t.Object({
         ...PageQuery,
@@ -21,7 +21,7 @@ export function lifecycleRoutes(lifecycle: Lifecycle) {
       summary: "List what agents did, newest first",
       handler: ({ query, caller }) => lifecycle.timeline(query, pageOf(query), caller),
     }),
-    operation("getLifecycleDay", "GET /v1/lifecycle/day", {
+    defineOperation("getLifecycleDay", "GET /v1/lifecycle/day", {
       access: "user",
       query: t.Object({
         from: t.Optional(
@@ -38,7 +38,7 @@ export function lifecycleRoutes(lifecycle: Lifecycle) {
       summary: "List when each agent was at work",
       handler: ({ query, caller }) => lifecycle.day(query, caller),
     }),
-    operation("listLifecycleSessions", "GET /v1/lifecycle/sessions", {
+    defineOperation("listLifecycleSessions", "GET /v1/lifecycle/sessions", {
       access: "user",
       ...pagesOf(LiveSession),
       summary: "List the live sessions of every kind, with their containers",

@@ -1,6 +1,6 @@
 /** The timeline, read from the event log, and the live sessions. */
 
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, toTimestamp } from "../../core/clock.ts";
 import { membersOf } from "../../core/is-object.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import { ownJson } from "../../core/own-json.ts";
@@ -10,7 +10,7 @@ import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, numberAfter, type Page } from "../../http/list.ts";
 import { allOf } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
-import { mayRead, readable, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
+import { buildReadCondition, mayRead, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { SessionRow } from "../sessions/service.ts";
 import { type DayQuery, readDay } from "./day.ts";
 import { type AgentDay, type LiveSession, TIMELINE_KINDS, type TimelineItem } from "./model.ts";
@@ -82,7 +82,7 @@ export function createLifecycle({ store, clock, live, containers }: LifecycleDep
       const shown = `agent_id IS NOT NULL AND kind IN (${WHICH})`;
       // Ids of events follow their times, so reading can stop at the newest event that is too old.
       const older = `SELECT id FROM events INDEXED BY events_timeline WHERE ${shown} AND at < ? ORDER BY id DESC LIMIT 1`;
-      const from = since === undefined ? undefined : timestamp(timeOf(since, "since"));
+      const from = since === undefined ? undefined : toTimestamp(timeOf(since, "since"));
       const before = numberAfter(page);
       const { where, values } = allOf(
         [shown],
@@ -90,7 +90,7 @@ export function createLifecycle({ store, clock, live, containers }: LifecycleDep
         kind === undefined ? undefined : ["kind = ?", kind],
         from === undefined ? undefined : [`at >= ? AND id > coalesce((${older}), 0)`, from, from],
         before === undefined ? undefined : ["id < ?", before],
-        readable(caller, WHOSE.events),
+        buildReadCondition(caller, WHOSE.events),
       );
       // Without a filter, SQLite's planner would read by kind and then sort all rows, so the index is named.
       const index = (agent_id ?? kind) === undefined ? "INDEXED BY events_timeline" : "";

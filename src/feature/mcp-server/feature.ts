@@ -1,4 +1,4 @@
-import { lazy } from "../../core/lazy.ts";
+import { memoize } from "../../core/lazy.ts";
 import { toolSchemas } from "../../graph/serve/tools.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { KnowledgeGraph } from "../knowledge-graph/service.ts";
@@ -12,8 +12,8 @@ import { createServerOf, type OwnTool } from "./server.ts";
 type Needs = Core & { knowledgeGraph: Pick<KnowledgeGraph, "toolText"> };
 
 export const mcpServer = defineFeature("mcpServer", ({ log, keys, contributions, knowledgeGraph }: Needs) => {
-  const tools = lazy(() => apiTools(contributions.apiDocument(), OPERATIONS));
-  const own = lazy(() => graphTools(knowledgeGraph.toolText));
+  const tools = memoize(() => apiTools(contributions.apiDocument(), OPERATIONS));
+  const own = memoize(() => graphTools(knowledgeGraph.toolText));
   const build = createServerOf({
     tools,
     own,

@@ -24,11 +24,11 @@ export type MissingInputs = ReturnType<typeof createMissingInputs>;
 
 /** @param secret the key material from which the signing key is derived. */
 export function createMissingInputs(secret: () => Uint8Array) {
-  const key = () => new Uint8Array(hkdfSync("sha256", secret(), "", "skep/mcp-request-state", 32));
+  const deriveKey = () => new Uint8Array(hkdfSync("sha256", secret(), "", "skep/mcp-request-state", 32));
   return {
     stateFor(library: typeof Library, server: () => Library.Server, { kind, userId, apiKeyId, sessionId }: Caller) {
       const bind = () => [kind, userId, apiKeyId, sessionId].join("\0");
-      const codec = library.createRequestStateCodec<State>({ key: key(), ttlSeconds: TTL_SECONDS, bind });
+      const codec = library.createRequestStateCodec<State>({ key: deriveKey(), ttlSeconds: TTL_SECONDS, bind });
       return {
         verify: codec.verify,
         /**

@@ -67,14 +67,14 @@ export function createResources(library: typeof Library, server: Library.Server,
   server.setRequestHandler("resources/list", async ({ params }, ctx) => {
     const ask = askFor(ctx);
     const [kind = "runs", cursor] = params?.cursor === undefined ? [] : params.cursor.split(/:(.*)/s);
-    const page = async <T>(path: string): Promise<ListBody<T>> => {
+    const loadPage = async <T>(path: string): Promise<ListBody<T>> => {
       const query = new URLSearchParams({ limit: String(PAGE), ...(cursor ? { cursor } : {}) });
       const { text, isError } = await ask(() => ({ method: "GET", path, query }));
       if (isError) throw new library.ProtocolError(library.INVALID_PARAMS, text);
       return ownJson<ListBody<T>>(text);
     };
     if (kind === "documents") {
-      const { items, next_cursor } = await page<DocumentItem>("/v1/documents");
+      const { items, next_cursor } = await loadPage<DocumentItem>("/v1/documents");
       const resources = items.map(({ id, title }) => ({
         uri: `skep://documents/${id}`,
         name: title,
@@ -83,7 +83,7 @@ export function createResources(library: typeof Library, server: Library.Server,
       return { resources, ...(next_cursor === null ? {} : { nextCursor: `documents:${next_cursor}` }) };
     }
     if (kind !== "runs") throw new library.ProtocolError(library.INVALID_PARAMS, "This is not a cursor of this list.");
-    const { items, next_cursor } = await page<RunItem>("/v1/runs");
+    const { items, next_cursor } = await loadPage<RunItem>("/v1/runs");
     const resources = items.map(({ id, pipeline_id, status, task_description }) => ({
       uri: `skep://runs/${id}`,
       name: `${pipeline_id}: ${task_description.slice(0, 80)}`,

@@ -2,7 +2,7 @@
 
 import { badRequest, notFound } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { SESSION_HEADER } from "./sessions.ts";
 
@@ -13,8 +13,8 @@ const description =
  * Questions to the client during a call travel in that call's own stream, so GET has no stream to open and answers 405.
  */
 export const mcpServerRoutes = ({ answer }: Pick<Endpoint, "answer">) =>
-  operations("mcp", [
-    operation("askMcp", "POST /mcp", {
+  tagOperations("mcp", [
+    defineOperation("askMcp", "POST /mcp", {
       access: "user",
       scope: "inner",
       summary: "Send a Model Context Protocol message to this server",
@@ -22,7 +22,7 @@ export const mcpServerRoutes = ({ answer }: Pick<Endpoint, "answer">) =>
       documented: { responses: { 200: { description: "A JSON-RPC answer, as JSON or as an event stream." } } },
       handler: ({ request, caller, body }) => answer(request, caller, jsonOf(body)),
     }),
-    operation("endMcpSession", "DELETE /mcp", {
+    defineOperation("endMcpSession", "DELETE /mcp", {
       access: "user",
       scope: "inner",
       summary: "End an MCP client's session",

@@ -99,16 +99,16 @@ interface ProblemBody {
 async function answerCall(act: () => Promise<string | { problem: ProblemBody }>): Promise<ToolAnswer> {
   try {
     const answer = await act();
-    return typeof answer === "string" ? { text: answer, isError: false } : refusal(answer.problem);
+    return typeof answer === "string" ? { text: answer, isError: false } : toRefusal(answer.problem);
   } catch (error) {
-    if (isProblem(error)) return refusal(bodyOf(error));
+    if (isProblem(error)) return toRefusal(bodyOf(error));
     throw error;
   }
 }
 
 const bodyOf = ({ detail, code, extras }: Problem): ProblemBody => ({ detail, code, errors: extras.errors ?? [] });
 
-function refusal({ detail, code, errors = [] }: ProblemBody): ToolAnswer {
+function toRefusal({ detail, code, errors = [] }: ProblemBody): ToolAnswer {
   const named = errors.map(({ pointer, message }) => `${pointer}: ${message}`).join("\n");
   const missing = errors.flatMap(({ pointer, message }) => {
     const [, name] = /^\/inputs\/([^/]+)$/.exec(pointer) ?? [];

@@ -39,7 +39,7 @@ interface Running {
 
 const isWanted = (row: ServerRow | undefined): row is ServerRow => row?.enabled === true && row.held === null;
 /** The fields whose change needs a restart of the server. */
-const essence = ({ transport, command, args, url, image, network, memory_mb, ...row }: ServerRow) =>
+const toFingerprint = ({ transport, command, args, url, image, network, memory_mb, ...row }: ServerRow) =>
   JSON.stringify([
     transport,
     command,
@@ -67,7 +67,7 @@ export function createConnections(deps: ConnectionsDeps) {
   function publish(id: string): void {
     const row = rows.find(id);
     if (!row) return;
-    const all = rows.tools(id);
+    const all = rows.listTools(id);
     const state = running.get(id)?.supervised.state;
     const data = {
       server_id: id,
@@ -78,7 +78,7 @@ export function createConnections(deps: ConnectionsDeps) {
     };
     store.write(({ emit }) => emit(mcpServerChanged, { user_id: ADMINISTRATORS, data }));
   }
-  const safely = (id: string, act: () => void): void => {
+  const runSafely = (id: string, act: () => void): void => {
     try {
       act();
     } catch (err) {
@@ -108,11 +108,11 @@ export function createConnections(deps: ConnectionsDeps) {
         const waiting = all.filter(isWaiting).map(({ name }) => name);
         if (waiting.length > 0)
           logs.write(id, "skep", `New or changed, and waiting for approval: ${waiting.join(", ").slice(0, 1_000)}.`);
-        safely(id, () => publish(id));
+        runSafely(id, () => publish(id));
       },
       onChange: () => {
         logs.flush(id);
-        safely(id, () => publish(id));
+        runSafely(id, () => publish(id));
       },
       log: (text) => logs.write(id, "skep", text),
       pauseMs: deps.pauseMs,
@@ -137,13 +137,13 @@ export function createConnections(deps: ConnectionsDeps) {
     if (!isOn) return;
     const row = rows.find(id);
     const one = running.get(id);
-    if (one && (!isWanted(row) || reread || essence(row) !== essence(one.row))) void end(id);
-    if (!isWanted(row)) return safely(id, () => publish(id));
+    if (one && (!isWanted(row) || reread || toFingerprint(row) !== toFingerprint(one.row))) void end(id);
+    if (!isWanted(row)) return runSafely(id, () => publish(id));
     const now = running.get(id);
     if (!now) return begin(row);
     now.row = row;
-    readTo(now, rows.tools(id));
-    safely(id, () => publish(id));
+    readTo(now, rows.listTools(id));
+    runSafely(id, () => publish(id));
   }
   const find = (id: string): Running => {
     const one = running.get(id);
@@ -164,8 +164,8 @@ export function createConnections(deps: ConnectionsDeps) {
     /** Reads again which of the server's tools are approved. */
     reloadApproved(id: string): void {
       const one = running.get(id);
-      if (one) readTo(one, rows.tools(id));
-      safely(id, () => publish(id));
+      if (one) readTo(one, rows.listTools(id));
+      runSafely(id, () => publish(id));
     },
     refresh: (id: string) => find(id).supervised.refresh(),
     /** Tools that can be called now: those of one agent, or all. */

@@ -159,7 +159,7 @@ interface Places {
 function placesOf(deps: Needs): Places {
   const { docker, instanceId, config, store } = deps;
   const owner = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
-  const on = (engine: DockerClient) =>
+  const createServers = (engine: DockerClient) =>
     createDockerToolServers({
       docker: engine,
       instanceId,
@@ -172,14 +172,14 @@ function placesOf(deps: Needs): Places {
   const hosts = names.map(({ name, address, tls }): ToolServerHost => {
     const engine = connectDocker(dockerEndpoint({ host: address, certPath: tls, env: config.hostEnv }));
     const labelsOf = (server: string) => [`${LABELS.instance}=${instanceId}`, `${SERVER_LABEL}=${server}`];
-    const keeps = async (server: string) => (await engine.volumes.list(labelsOf(server))).length > 0;
-    return { name, servers: on(engine), keeps };
+    const hasVolumes = async (server: string) => (await engine.volumes.list(labelsOf(server))).length > 0;
+    return { name, servers: createServers(engine), hasVolumes };
   });
   const drained = store.rows(drainedHosts);
   const isDrained = (name: string) => drained.find({ name }) !== undefined;
   const hosted = createHostedToolServers({ hosts, isDrained, homes: homesIn(store) });
   return {
-    container: hosts.length > 0 ? hosted : docker && on(docker),
+    container: hosts.length > 0 ? hosted : docker && createServers(docker),
     noContainers: config.sandbox === "kubernetes" ? NO_CONTAINERS.kubernetes : NO_CONTAINERS.process,
     host: createProcessToolServers({ instanceId, allowHostShell: config.allowHostShell }),
   };

@@ -143,7 +143,7 @@ function parsePublished(name: string, entry: Json, image: string | undefined): M
       ...base,
       transport: remote["type"] === "sse" ? "sse" : "http",
       url: String(remote["url"]),
-      headers: placeholders(remote["headers"]),
+      headers: readPlaceholders(remote["headers"]),
     };
   for (const pack of listOf(entry["packages"])) {
     const id = textOf(pack["identifier"] ?? pack["name"]);
@@ -151,7 +151,7 @@ function parsePublished(name: string, entry: Json, image: string | undefined): M
     const version = textOf(pack["version"]);
     if (id === undefined) continue;
     const own = argumentsOf(pack["packageArguments"] ?? pack["package_arguments"]);
-    const env = placeholders(pack["environmentVariables"] ?? pack["environment_variables"]);
+    const env = readPlaceholders(pack["environmentVariables"] ?? pack["environment_variables"]);
     if (kind === "oci" || kind === "docker") {
       const tagged = version !== undefined && !/[:@]/.test(id.slice(id.lastIndexOf("/") + 1)) ? `${id}:${version}` : id;
       return { ...base, transport: "stdio", command: null, args: own, env, image: tagged };
@@ -174,7 +174,7 @@ function parsePublished(name: string, entry: Json, image: string | undefined): M
  * Variables and headers with what the file says of them. A secret value becomes a reference to a stored secret, which
  * is still to be stored.
  */
-function placeholders(given: unknown): Record<string, string> {
+function readPlaceholders(given: unknown): Record<string, string> {
   return Object.fromEntries(
     listOf(given).flatMap((one) => {
       const name = textOf(one["name"]);

@@ -2,7 +2,7 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { isProblem } from "../../core/errors.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import type { Site } from "../../http/site.ts";
 import type { Here, Logins } from "./logins.ts";
 import { Authorization, ClientDocument } from "./model.ts";
@@ -35,22 +35,22 @@ export function loginRoutes({ logins, site, clientMetadata }: LoginParts) {
     application_type: "web",
     ...clientMetadata(`${address}${CALLBACK}`),
   });
-  return operations("mcp", [
-    operation("authorizeMcpServer", "POST /v1/mcp/:id/authorize", {
+  return tagOperations("mcp", [
+    defineOperation("authorizeMcpServer", "POST /v1/mcp/:id/authorize", {
       access: "admin",
       params: IdPath,
       answer: Authorization,
       summary: "Start a login to a tool server",
       handler: ({ params, caller, request }) => logins.begin(params.id, hereOf(site.base(request)), caller),
     }),
-    operation("deleteMcpAuthorization", "DELETE /v1/mcp/:id/authorization", {
+    defineOperation("deleteMcpAuthorization", "DELETE /v1/mcp/:id/authorization", {
       access: "admin",
       params: IdPath,
       answer: 204,
       summary: "Delete the tokens of a tool server's authorization server",
       handler: ({ params, caller }) => logins.forget(params.id, caller),
     }),
-    operation("getMcpClientDocument", `GET ${CLIENT}`, {
+    defineOperation("getMcpClientDocument", `GET ${CLIENT}`, {
       access: "public",
       credential: true,
       answer: ClientDocument,
@@ -59,7 +59,7 @@ export function loginRoutes({ logins, site, clientMetadata }: LoginParts) {
         "Authorization servers that accept a metadata address as the client id use the address of this document. It must be an https address.",
       handler: ({ request }) => clientDocument(site.base(request)),
     }),
-    operation("finishMcpAuthorization", `GET ${CALLBACK}`, {
+    defineOperation("finishMcpAuthorization", `GET ${CALLBACK}`, {
       access: "public",
       credential: true,
       limit: "sign-on",
@@ -82,16 +82,16 @@ export function loginRoutes({ logins, site, clientMetadata }: LoginParts) {
 async function arrive(logins: Logins, request: Request): Promise<Response> {
   try {
     const server = await logins.finish(new URL(request.url).searchParams);
-    return page(`Skep is logged in to the tool server ${server}. You can close this page.`, 200);
+    return renderPage(`Skep is logged in to the tool server ${server}. You can close this page.`, 200);
   } catch (error) {
     if (!isProblem(error) || !request.headers.get("accept")?.includes("text/html")) throw error;
-    return page(error.detail, error.status);
+    return renderPage(error.detail, error.status);
   }
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-function page(words: string, status: number): Response {
+function renderPage(words: string, status: number): Response {
   const text = words.replace(/[&<>"]/g, (one) => ENTITIES[one] ?? one);
   const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Skep</title><p>${text}</p></html>`;
   return new Response(html, {

@@ -2,7 +2,7 @@
  * The last log lines of each tool server, and the lines that follow. They are masked, limited in number, held in
  * memory, and lost when the process ends.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, toTimestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { MaskedStream, Masking } from "../../core/masking.ts";
 import type { LogLine } from "../../http/log-frames.ts";
@@ -29,7 +29,7 @@ export function createMcpLogs(clock: Clock, masking: Pick<Masking, "stream">) {
 
   function add(server: string, stream: LogStream, text: string): void {
     const shown = text.length > LIMITS.mcpLogLineCharacters ? `${text.slice(0, LIMITS.mcpLogLineCharacters)}…` : text;
-    const line = { at: timestamp(clock.now()), server_id: server, stream, text: shown };
+    const line = { at: toTimestamp(clock.now()), server_id: server, stream, text: shown };
     const lines = kept.get(server) ?? [];
     kept.set(server, lines);
     lines.push(line);
@@ -73,16 +73,16 @@ export function createMcpLogs(clock: Clock, masking: Pick<Masking, "stream">) {
         .slice(tail === 0 ? Number.POSITIVE_INFINITY : -tail);
       let wake = () => {};
       let over = !follow;
-      const reader: Reader = (line) => {
+      const onLine: Reader = (line) => {
         if (!isWanted(line)) return;
         queue.push(line);
         if (queue.length > BEHIND) queue.shift();
         wake();
       };
-      if (follow) readers.add(reader);
+      if (follow) readers.add(onLine);
       const stop = () => {
         over = true;
-        readers.delete(reader);
+        readers.delete(onLine);
         wake();
       };
       return {

@@ -3,7 +3,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { pageOf, pagesOf } from "../../http/list.ts";
 import { LOG_RESPONSES, LogQuery, logPartOf, logStream } from "../../http/log-frames.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { stillHolds } from "../../http/standing.ts";
 import type { McpLogs } from "./logs.ts";
 import {
@@ -23,25 +23,25 @@ import type { Mcp } from "./service.ts";
 const IdPath = t.Object({ id: t.String({ maxLength: 64 }) });
 
 export function mcpRoutes(mcp: Mcp, logs: McpLogs, proposals: Proposals) {
-  return operations("mcp", [
+  return tagOperations("mcp", [
     ...wideRoutes(mcp, logs),
     ...proposalRoutes(proposals),
     ...engineRoutes(mcp),
-    operation("listMcp", "GET /v1/mcp", {
+    defineOperation("listMcp", "GET /v1/mcp", {
       access: "admin",
       credential: true,
       ...pagesOf(McpServer),
       summary: "List tool servers",
       handler: ({ query }) => mcp.list(pageOf(query)),
     }),
-    operation("createMcp", "POST /v1/mcp", {
+    defineOperation("createMcp", "POST /v1/mcp", {
       access: "admin",
       body: McpCreate,
       answer: { 201: McpServer },
       summary: "Register a tool server",
       handler: ({ body, caller, answer }) => answer.created("/v1/mcp/:id", () => mcp.create(body, caller)),
     }),
-    operation("getMcp", "GET /v1/mcp/:id", {
+    defineOperation("getMcp", "GET /v1/mcp/:id", {
       access: "admin",
       credential: true,
       params: IdPath,
@@ -49,7 +49,7 @@ export function mcpRoutes(mcp: Mcp, logs: McpLogs, proposals: Proposals) {
       summary: "Get a tool server with its tools",
       handler: ({ params }) => mcp.get(params.id),
     }),
-    operation("updateMcp", "PUT /v1/mcp/:id", {
+    defineOperation("updateMcp", "PUT /v1/mcp/:id", {
       access: "admin",
       params: IdPath,
       body: McpUpdate,
@@ -58,14 +58,14 @@ export function mcpRoutes(mcp: Mcp, logs: McpLogs, proposals: Proposals) {
       description: "Changes the fields that are sent. A new address drops the headers and tokens of the old one.",
       handler: ({ params, body, caller }) => mcp.update(params.id, body, caller),
     }),
-    operation("deleteMcp", "DELETE /v1/mcp/:id", {
+    defineOperation("deleteMcp", "DELETE /v1/mcp/:id", {
       access: "admin",
       params: IdPath,
       answer: 204,
       summary: "Remove a tool server and the data stored for it",
       handler: ({ params, caller }) => mcp.remove(params.id, caller),
     }),
-    operation("approveMcp", "POST /v1/mcp/:id/approve", {
+    defineOperation("approveMcp", "POST /v1/mcp/:id/approve", {
       access: "admin",
       params: IdPath,
       body: Approval,
@@ -79,14 +79,14 @@ export function mcpRoutes(mcp: Mcp, logs: McpLogs, proposals: Proposals) {
 /** Operations about all servers. */
 function proposalRoutes(proposals: Proposals) {
   return [
-    operation("listProposedToolServers", "GET /v1/projects/:id/tool-servers", {
+    defineOperation("listProposedToolServers", "GET /v1/projects/:id/tool-servers", {
       access: "admin",
       params: IdPath,
       answer: ProposedServers,
       summary: "List the tool servers that the repository names in .mcp.json, without starting any",
       handler: ({ params }) => proposals.list(params.id),
     }),
-    operation("takeProposedToolServers", "POST /v1/projects/:id/tool-servers", {
+    defineOperation("takeProposedToolServers", "POST /v1/projects/:id/tool-servers", {
       access: "admin",
       params: IdPath,
       body: TakeProposed,
@@ -98,8 +98,8 @@ function proposalRoutes(proposals: Proposals) {
 }
 
 function wideRoutes(mcp: Mcp, logs: McpLogs) {
-  return operations("mcp", [
-    operation("getMcpConfigJson", "GET /v1/mcp/config.json", {
+  return tagOperations("mcp", [
+    defineOperation("getMcpConfigJson", "GET /v1/mcp/config.json", {
       access: "engine",
       credential: true,
       answer: MergedConfig,
@@ -107,14 +107,14 @@ function wideRoutes(mcp: Mcp, logs: McpLogs) {
       description: "Values are masked. Only the engine's token gets them in plain text, and that is audited.",
       handler: ({ caller }) => mcp.mergedConfig(caller),
     }),
-    operation("importMcp", "POST /v1/mcp/import", {
+    defineOperation("importMcp", "POST /v1/mcp/import", {
       access: "admin",
       body: ImportBody,
       answer: Imported,
       summary: "Import tool servers from a file, switched off",
       handler: ({ body, caller }) => mcp.import(body, caller),
     }),
-    operation("getMcpLogs", "GET /v1/mcp/logs", {
+    defineOperation("getMcpLogs", "GET /v1/mcp/logs", {
       access: "admin",
       credential: true,
       query: t.Object({
@@ -134,8 +134,8 @@ function wideRoutes(mcp: Mcp, logs: McpLogs) {
 }
 
 function engineRoutes(mcp: Mcp) {
-  return operations("mcp", [
-    operation("updateMcpStatus", "PATCH /v1/mcp/:id/status", {
+  return tagOperations("mcp", [
+    defineOperation("updateMcpStatus", "PATCH /v1/mcp/:id/status", {
       access: "engine",
       params: IdPath,
       body: StatusUpdate,
@@ -145,7 +145,7 @@ function engineRoutes(mcp: Mcp) {
         "`running` and `configuring` restart the server. `stopped` and `error` keep it off until another status is set.",
       handler: ({ params, body, caller }) => mcp.setStatus(params.id, body, caller),
     }),
-    operation("updateMcpTools", "PATCH /v1/mcp/:id/tools", {
+    defineOperation("updateMcpTools", "PATCH /v1/mcp/:id/tools", {
       access: "engine",
       params: IdPath,
       body: ToolsUpdate,

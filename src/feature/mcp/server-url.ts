@@ -13,13 +13,15 @@ const REFUSED_NAMES = new Set(["metadata", "metadata.google.internal", "instance
 /** Private networks are allowed: an administrator's tool servers are there. @throws Problem 422. */
 export function assertServerUrl(text: string, guard: Pick<AddressGuard, "isListed">): void {
   const url = URL.parse(text.trim());
-  const bad = (why: string) => invalidField("/url", why);
-  if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) throw bad("Must be an http or https address");
-  if (url.username || url.password) throw bad("Must not hold credentials; give them as headers");
-  if (url.hash) throw bad("Must not hold a fragment");
+  const createProblem = (why: string) => invalidField("/url", why);
+  if (!url || (url.protocol !== "http:" && url.protocol !== "https:"))
+    throw createProblem("Must be an http or https address");
+  if (url.username || url.password) throw createProblem("Must not hold credentials; give them as headers");
+  if (url.hash) throw createProblem("Must not hold a fragment");
   const host = hostOf(url);
   if (guard.isListed(host)) return;
-  if (host === "" || REFUSED_NAMES.has(host) || inNetworks(host, REFUSED)) throw bad("This address cannot be used");
+  if (host === "" || REFUSED_NAMES.has(host) || inNetworks(host, REFUSED))
+    throw createProblem("This address cannot be used");
 }
 
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");

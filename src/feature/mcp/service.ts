@@ -1,5 +1,5 @@
 /** The registry of tool servers: their configuration by administrators, their states, and which tools are approved. */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { isSlug } from "../../core/ids.ts";
@@ -40,7 +40,7 @@ export type Mcp = ReturnType<typeof createMcp>;
 
 export function createMcp(deps: McpDeps) {
   const { store, clock, audit, rows, values, connections, logs } = deps;
-  const present = (row: ServerRow, tools = rows.tools(row.id)): McpServer =>
+  const present = (row: ServerRow, tools = rows.listTools(row.id)): McpServer =>
     presentServer(row, tools, values, connections.stateOf(row.id));
   const find = (id: string): ServerRow => expectFound(rows.find(id), "tool server");
   const record = (action: string, caller: Caller, id: string, data: Record<string, unknown> = {}) =>
@@ -48,7 +48,7 @@ export function createMcp(deps: McpDeps) {
 
   function create({ id, ...input }: McpCreate, caller: Caller): McpServer {
     if (!isSlug(id) || RESERVED_IDS.has(id)) throw invalidField("/id", "This word is reserved");
-    const at = timestamp(clock.now());
+    const at = toTimestamp(clock.now());
     const row = mergeServer(deps, emptyServer(id, input.transport, at, values.seal), input);
     return store.write((tx) => {
       if (rows.find(id)) throw conflict("A tool server with this id exists. Update it, or delete it first.");
@@ -139,7 +139,7 @@ export function createMcp(deps: McpDeps) {
     approve(id: string, { tools }: Approval, caller: Caller): McpServer {
       return store.write((tx) => {
         find(id);
-        const all = rows.tools(id);
+        const all = rows.listTools(id);
         const chosen: { name: string; hash?: string }[] =
           tools ?? all.filter(({ listed, problem }) => listed && problem === null).map(({ name }) => ({ name }));
         for (const { name, hash } of chosen) {

@@ -2,8 +2,8 @@
  * Rows of tool servers and of their tools. The tools of a server's first list are approved; tools that are new or
  * changed later wait for approval.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
-import { among } from "../../store/reader.ts";
+import { type Clock, toTimestamp } from "../../core/clock.ts";
+import { matchInJson } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { mcpServers, mcpTools } from "../../store/tables/mcp.ts";
 import type { ListedTool } from "./definitions.ts";
@@ -15,21 +15,21 @@ export type McpRows = ReturnType<typeof createMcpRows>;
 
 export function createMcpRows(store: Store, clock: Clock) {
   const [servers, toolRows] = [store.rows(mcpServers), store.rows(mcpTools)];
-  const now = () => timestamp(clock.now());
+  const readNow = () => toTimestamp(clock.now());
   const find = (id: string): ServerRow | undefined => servers.find({ id });
-  const tools = (id: string): ToolRow[] => toolRows.list([{ server_id: id }], { order: "name" });
+  const listTools = (id: string): ToolRow[] => toolRows.list([{ server_id: id }], { order: "name" });
 
   return {
     find,
-    tools,
+    listTools,
     /** Tools of several servers, by server. Servers without tools are missing from the map. */
     toolsOf: (ids: readonly string[]): Map<string, ToolRow[]> =>
-      Map.groupBy(toolRows.list([among("server_id", ids)], { order: "name" }), ({ server_id }) => server_id),
+      Map.groupBy(toolRows.list([matchInJson("server_id", ids)], { order: "name" }), ({ server_id }) => server_id),
     count: (): number => servers.count(),
     all: (): ServerRow[] => servers.list([], { order: "id" }),
     insert: (row: ServerRow) => store.write(() => servers.insert(row)),
     update(id: string, fields: Partial<ServerRow>): void {
-      store.write(() => servers.update({ ...fields, updated_at: now() }, { id }));
+      store.write(() => servers.update({ ...fields, updated_at: readNow() }, { id }));
     },
     /** Stores tokens from an authorization server. It leaves `updated_at` alone, because no person made the change. */
     keepTokens: (id: string, sealed_tokens: string | null) =>
@@ -40,7 +40,7 @@ export function createMcpRows(store: Store, clock: Clock) {
       return store.write(() => {
         const server = find(id);
         if (!server) return [];
-        const at = now();
+        const at = readNow();
         const isFirst = server.pinned_at === null;
         toolRows.update({ listed: false }, { server_id: id });
         for (const { name, definition, hash, problem } of listed) {
@@ -52,7 +52,7 @@ export function createMcpRows(store: Store, clock: Clock) {
         if (isFirst && listed.length > 0) servers.update({ pinned_at: at }, { id });
         // A tool that was never approved and is no longer offered is forgotten.
         toolRows.remove({ server_id: id, listed: false, approved_hash: null });
-        return tools(id);
+        return listTools(id);
       });
     },
     approve(id: string, name: string, { offered, offered_hash }: ToolRow): void {

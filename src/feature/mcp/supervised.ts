@@ -67,7 +67,7 @@ export function supervise(ports: SupervisedPorts) {
   };
 
   /** Runs the server once, from its start to its end. @returns why it ended. */
-  async function life(): Promise<string> {
+  async function runOnce(): Promise<string> {
     const opened = await ports.connect(over.signal, relist);
     connection = opened;
     try {
@@ -87,7 +87,7 @@ export function supervise(ports: SupervisedPorts) {
     while (!over.signal.aborted) {
       const begun = performance.now();
       let needsAuthorization = false;
-      const why = await life().catch((error) => {
+      const why = await runOnce().catch((error) => {
         needsAuthorization = isProblem(error) && error.code === "authorization_needed";
         return wordsOf(error);
       });
@@ -95,7 +95,7 @@ export function supervise(ports: SupervisedPorts) {
       if (performance.now() - begun > HEALTHY_MS) pause = ports.pauseMs;
       const next = needsAuthorization ? "" : ` It is started again in ${Math.ceil(pause / 1_000)} s.`;
       ports.log(`Not running: ${why}.${next}`);
-      set({ status: "error", error: sentence(why), needsAuthorization, protocol: null });
+      set({ status: "error", error: toSentence(why), needsAuthorization, protocol: null });
       // Frequent tries do not help a server that needs a login.
       await sleep(needsAuthorization ? LIMITS.mcpRestartMs : pause, undefined, { signal: over.signal }).catch(() => {});
       if (over.signal.aborted) return;
@@ -146,7 +146,7 @@ export function supervise(ports: SupervisedPorts) {
 }
 
 const wordsOf = (error: unknown): string => (isProblem(error) ? error.detail : messageOf(error)).slice(0, 1_000);
-const sentence = (text: string): string => {
+const toSentence = (text: string): string => {
   const begun = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 };

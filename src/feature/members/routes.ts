@@ -1,18 +1,18 @@
 /** /v1/projects/{id}/members, /v1/projects/{id}/access. */
 import { pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { AccessAnswer, AccessUpdate, Member, MemberAdd, MemberUpdate } from "./model.ts";
 import type { Members } from "./service.ts";
 
 export const memberRoutes = (members: Members) =>
-  operations("projects", [
-    operation("listProjectMembers", "GET /v1/projects/:id/members", {
+  tagOperations("projects", [
+    defineOperation("listProjectMembers", "GET /v1/projects/:id/members", {
       access: "user",
       ...pagesOf(Member),
       summary: "List the members of a project with their roles",
       handler: ({ params, query, caller }) => members.list(params.id, pageOf(query), caller),
     }),
-    operation("addProjectMember", "POST /v1/projects/:id/members", {
+    defineOperation("addProjectMember", "POST /v1/projects/:id/members", {
       access: "user",
       project: "owner",
       body: MemberAdd,
@@ -24,7 +24,7 @@ export const memberRoutes = (members: Members) =>
           () => members.add(params.id, body, caller),
         ),
     }),
-    operation("setProjectMember", "PUT /v1/projects/:id/members/:user_id", {
+    defineOperation("setProjectMember", "PUT /v1/projects/:id/members/:user_id", {
       access: "user",
       project: "owner",
       body: MemberUpdate,
@@ -32,7 +32,7 @@ export const memberRoutes = (members: Members) =>
       summary: "Change a member's role",
       handler: ({ params, body, caller }) => members.set(params.id, params.user_id, body.role, caller),
     }),
-    operation("removeProjectMember", "DELETE /v1/projects/:id/members/:user_id", {
+    defineOperation("removeProjectMember", "DELETE /v1/projects/:id/members/:user_id", {
       access: "user",
       project: "viewer",
       answer: 204,
@@ -41,7 +41,7 @@ export const memberRoutes = (members: Members) =>
         "Removing somebody else takes an owner. The removed member's work in the project stops before its next call of a model or a tool.",
       handler: ({ params, caller }) => members.remove(params.id, params.user_id, caller),
     }),
-    operation("openProject", "PUT /v1/projects/:id/access", {
+    defineOperation("openProject", "PUT /v1/projects/:id/access", {
       access: "user",
       project: "owner",
       body: AccessUpdate,

@@ -3,7 +3,7 @@
  * superseded, whose file stays. Entries that seem to contradict each other are listed for a person.
  */
 import { Type as t } from "@sinclair/typebox";
-import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, toTimestamp } from "../../core/clock.ts";
 import { defineJob, type RunningJob } from "../../core/jobs.ts";
 import { orNull } from "../../core/schema.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -13,7 +13,7 @@ import type { Jobs } from "../jobs/service.ts";
 import type { Contradictions } from "./contradictions.ts";
 import { type Entries, mayChange, readerOf } from "./entries.ts";
 import { type EntryRow, type Reader, visibleTo } from "./entry-index.ts";
-import { type Compared, contradiction, nearPairs, saysTheSame, stemSetOf } from "./likeness.ts";
+import { type Compared, findContradiction, nearPairs, saysTheSame, stemSetOf } from "./likeness.ts";
 
 interface ConsolidationDeps extends Pick<Core, "store" | "clock"> {
   jobs: Pick<Jobs, "enqueue">;
@@ -52,7 +52,7 @@ export function createConsolidation(deps: ConsolidationDeps) {
       const rows = statement<Pick<EntryRow, "entry" | "title" | "content">>(
         `SELECT entry, title, content FROM memory_entries e WHERE vault = ? AND entry > ? AND ${where} AND problem IS NULL
          AND superseded_by IS NULL AND (expires_at IS NULL OR expires_at > ?) ORDER BY entry LIMIT ?`,
-      ).all(vault, after, ...values, timestamp(clock.now()), PAGE);
+      ).all(vault, after, ...values, toTimestamp(clock.now()), PAGE);
       for (const row of rows) entries.push({ key: row.entry, words: stemSetOf(row) });
       if (rows.length < PAGE) return entries;
       after = rows.at(-1)!.entry;
@@ -84,7 +84,7 @@ export function createConsolidation(deps: ConsolidationDeps) {
    * @returns what was done.
    */
   function judge(vault: string, keys: readonly [string, string], reader: Reader, job: RunningJob) {
-    const now = timestamp(clock.now());
+    const now = toTimestamp(clock.now());
     const [a, b] = keys.map((entry) => {
       try {
         const row = entries.find(vault, entry, reader);
@@ -103,7 +103,7 @@ export function createConsolidation(deps: ConsolidationDeps) {
     }
     // Private entries of different users cannot contradict each other: each is about its own user's work.
     if (a.owner_id !== null && b.owner_id !== null && a.owner_id !== b.owner_id) return "none";
-    const clash = contradiction(a, b);
+    const clash = findContradiction(a, b);
     if (!clash) return "none";
     const sides = { a: { entry: a.entry, says: clash.a }, b: { entry: b.entry, says: clash.b } };
     return contradictions.add({ vault, ...sides }) ? "contradiction" : "none";
@@ -146,7 +146,7 @@ export function createConsolidation(deps: ConsolidationDeps) {
       statement("INSERT OR REPLACE INTO memory_consolidations (vault, held, at) VALUES (?, ?, ?)").run(
         vault,
         held,
-        timestamp(clock.now()),
+        toTimestamp(clock.now()),
       ),
     );
   const enqueue = (vault: string, reader: Reader, userId: string | undefined): Job => {
@@ -167,7 +167,7 @@ export function createConsolidation(deps: ConsolidationDeps) {
     /** Starts a pass on each vault that has changed and was not consolidated for a day. */
     due(): void {
       if (!deps.daily()) return;
-      const before = timestamp(clock.now() - DAY_MS);
+      const before = toTimestamp(clock.now() - DAY_MS);
       const vaults = statement<string>("SELECT DISTINCT vault FROM memory_entries").pluck().all();
       for (const vault of vaults) {
         const last = statement<{ held: string; at: string }>(

@@ -3,7 +3,7 @@
  * and are never merged.
  */
 
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { expectFound, invalidField } from "../../core/errors.ts";
 import { isId, newId } from "../../core/ids.ts";
 import { ownJson } from "../../core/own-json.ts";
@@ -47,7 +47,7 @@ export function createContradictions({ store, clock, entries }: ContradictionsDe
       const counts = `${where} AND e.superseded_by IS NULL AND (e.expires_at IS NULL OR e.expires_at > ?)`;
       return {
         where: `EXISTS (SELECT 1 FROM memory_entries e WHERE e.vault = c.vault AND e.entry = c.${side} AND ${counts})`,
-        values: [...values, timestamp(clock.now())],
+        values: [...values, toTimestamp(clock.now())],
       };
     });
     return {
@@ -58,7 +58,7 @@ export function createContradictions({ store, clock, entries }: ContradictionsDe
   const present =
     (caller: Caller) =>
     (row: Row): Contradiction => {
-      const side = (entry: string, says: string) => {
+      const presentSide = (entry: string, says: string) => {
         const { title, content, type, trusted, updated_at } = entries.find(row.vault, entry, readerOf(caller));
         return { entry, title, type, content, trusted, updated_at, says: ownJson<string[]>(says) };
       };
@@ -66,8 +66,8 @@ export function createContradictions({ store, clock, entries }: ContradictionsDe
         id: row.id,
         agent_id: row.vault,
         found_at: row.found_at,
-        a: side(row.a, row.a_says),
-        b: side(row.b, row.b_says),
+        a: presentSide(row.a, row.a_says),
+        b: presentSide(row.b, row.b_says),
       };
     };
   function find(id: string, caller: Caller): Row {
@@ -119,7 +119,7 @@ export function createContradictions({ store, clock, entries }: ContradictionsDe
           b.entry,
           JSON.stringify(a.says),
           JSON.stringify(b.says),
-          timestamp(clock.now()),
+          toTimestamp(clock.now()),
         ),
       );
       return added.changes > 0;

@@ -2,10 +2,10 @@
  * Entries of agents' memory as files, and the versions with which changes are undone. A private entry belongs to its
  * owner alone, whichever agent keeps it.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, expectFound, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
-import { owns } from "../../core/ownership.ts";
+import { isOwner } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
 import type { Core } from "../feature.ts";
@@ -56,7 +56,7 @@ const pathOf = (vault: string, entry: string): string => `${vault}/${entry}.md`;
 
 /** Whether the reader may change an entry of this owner. Owner null: the entry belongs to everybody. */
 export const mayChange = (owner: string | null, reader: Reader): boolean =>
-  reader.all || owns({ admin: false, userId: reader.userId }, owner);
+  reader.all || isOwner({ admin: false, userId: reader.userId }, owner);
 
 /** Finds entries by their paths. */
 function createLookup({
@@ -109,7 +109,7 @@ export function createEntries(deps: EntriesDeps) {
         text === null ? null : digestOf(text),
         writer.executionId ?? null,
         writer.userId ?? null,
-        timestamp(clock.now()),
+        toTimestamp(clock.now()),
       ),
     );
     putFile(vault, entry, text);
@@ -132,7 +132,7 @@ export function createEntries(deps: EntriesDeps) {
   function changeText({ vault, entry }: EntryRow, patch: Record<string, unknown>, body?: string): string {
     const { text = "" } = folder.read(pathOf(vault, entry)) ?? {};
     try {
-      const all = { ...patch, updated: timestamp(clock.now()) };
+      const all = { ...patch, updated: toTimestamp(clock.now()) };
       return format.update(text, all, body === undefined ? undefined : `\n${body.trim()}\n`);
     } catch {
       throw conflict("The front matter of the entry's file is broken. Fix it in the file.", "entry_broken");
@@ -145,7 +145,7 @@ export function createEntries(deps: EntriesDeps) {
     const reader: Reader = { all: false, userId: input.owner ?? undefined };
     const old = supersedes === undefined ? undefined : findForSupersede(vault, supersedes, reader);
     const entry = freeName(folder, vault, `${type}/${slugOf(title)}`);
-    const text = format.update("", fieldsOf({ ...input, type }, timestamp(clock.now())), `\n${content.trim()}\n`);
+    const text = format.update("", fieldsOf({ ...input, type }, toTimestamp(clock.now())), `\n${content.trim()}\n`);
     if (input.owner !== null) deps.assertRoom(Buffer.byteLength(text), input.owner);
     // A deleted entry may have had this name. Its score was kept so that its deletion could be undone; the new entry
     // must not get it.

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { isOneOf } from "../../core/typed-keys.ts";
 import { ENTRY_TYPES, type EntryType, originOf } from "./model.ts";
 
@@ -23,7 +23,7 @@ const WHOLE_DAY = /^\d{4}-\d\d-\d\d$/;
 export const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
 const isType = (value: unknown): value is EntryType => isOneOf(ENTRY_TYPES, value);
-const texts = (value: unknown): string[] =>
+const toStrings = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === "string").slice(0, MAX_LINKS) : [];
 const textOr = <T>(value: unknown, other: T): string | T =>
   typeof value === "string" && value !== "" ? value.slice(0, 300) : other;
@@ -31,7 +31,7 @@ const textOr = <T>(value: unknown, other: T): string | T =>
 /** A date or time as RFC 3339; undefined when the value is neither. */
 function timeOf(value: unknown): string | undefined {
   const ms = value instanceof Date ? value.getTime() : typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isFinite(ms) ? timestamp(ms) : undefined;
+  return Number.isFinite(ms) ? toTimestamp(ms) : undefined;
 }
 
 function linksIn(text: string): string[] {
@@ -41,7 +41,7 @@ function linksIn(text: string): string[] {
 /** @param entry path without `.md`. @param modifiedAt ms since the epoch. */
 export function readEntry(entry: string, text: string, modifiedAt: number, format: FrontMatterFormat) {
   const { data, body, problems } = format.read(text);
-  const modified = timestamp(Math.trunc(modifiedAt));
+  const modified = toTimestamp(Math.trunc(modifiedAt));
   const folder = entry.split("/")[0];
   const type = isType(data["type"]) ? data["type"] : isType(folder) ? folder : "note";
   const faults = problems.map(({ line, message }) => `Line ${line}: ${message}`);
@@ -55,9 +55,9 @@ export function readEntry(entry: string, text: string, modifiedAt: number, forma
   return {
     title: textOr(data["title"], entry.split("/").at(-1)!),
     type,
-    tags: texts(data["tags"]),
+    tags: toStrings(data["tags"]),
     /** Links from the front matter and from `[[entry]]` in the text. */
-    links: [...new Set([...texts(data["links"]), ...linksIn(content)])].slice(0, MAX_LINKS),
+    links: [...new Set([...toStrings(data["links"]), ...linksIn(content)])].slice(0, MAX_LINKS),
     origin: originOf(data["origin"]),
     owner_id: textOr(data["owner"], null),
     // An entry with faults is never trusted.

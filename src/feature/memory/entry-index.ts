@@ -4,7 +4,7 @@ import { ownJson } from "../../core/own-json.ts";
 import { NO_PROJECTS } from "../../core/ownership.ts";
 import type { Store } from "../../store/store.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
-import { readable, WHOSE } from "../../store/whose.ts";
+import { buildReadCondition, WHOSE } from "../../store/whose.ts";
 import { digestOf, type EntryFields, type FrontMatterFormat, isEntryPath, readEntry, unitsOf } from "./entry-file.ts";
 import type { MemoryEntry } from "./model.ts";
 
@@ -60,7 +60,7 @@ export const rowOf = (stored: StoredEntry): EntryRow => ({
 export function visibleTo(reader: Reader): { where: string; values: string[] } {
   if (reader.all) return { where: "1", values: [] };
   const { unconfirmed, userId } = reader;
-  const [readableRows, ...values] = readable(
+  const [readableRows, ...values] = buildReadCondition(
     { admin: false, userId, projects: NO_PROJECTS },
     WHOSE.memory_entries,
     "e",
@@ -161,7 +161,7 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
     }
   }
   function* inVaults(): Generator<EntryKey> {
-    for (const vault of vaults())
+    for (const vault of listVaults())
       for (const path of filesBelow(vault, 1)) yield { vault, entry: path.slice(vault.length + 1, -3) };
   }
   /**
@@ -186,7 +186,7 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
         }
       });
   }
-  const vaults = (): string[] =>
+  const listVaults = (): string[] =>
     folder.list("").flatMap(({ name, kind }) => (kind === "folder" && !name.startsWith(".") ? [name] : []));
 
   return {

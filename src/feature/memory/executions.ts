@@ -3,7 +3,7 @@ import { notFound } from "../../core/errors.ts";
 import { firstLine } from "../../core/first-line.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { mayRead, readable, WHOSE_SESSIONS } from "../../store/whose.ts";
+import { buildReadCondition, mayRead, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
 import { type Entries, readerOf } from "./entries.ts";
 import { digestOf } from "./entry-file.ts";
@@ -38,7 +38,7 @@ export function createExecutionMemories({ store, entries }: ExecutionsDeps) {
       `SELECT vault, entry, min(id) AS first, max(id) AS last FROM memory_versions WHERE execution_id = ?
        GROUP BY vault, entry ORDER BY first`,
     ).all(executionId);
-  const version = (id: number) =>
+  const loadVersion = (id: number) =>
     statement<{
       before: string | null;
       after_digest: string | null;
@@ -62,7 +62,7 @@ export function createExecutionMemories({ store, entries }: ExecutionsDeps) {
       entries.find(vault, entry, readerOf(caller));
       const [, at, id] = page.after === null ? [] : (RECALL_CURSOR.exec(page.after) ?? [""]);
       if (page.after !== null && id === undefined) throw badCursor();
-      const [whose, ...values] = readable(caller, WHOSE_SESSIONS.recalling, "s") ?? ["1"];
+      const [whose, ...values] = buildReadCondition(caller, WHOSE_SESSIONS.recalling, "s") ?? ["1"];
       const rows = statement<MemoryRecall & { task: string | null }>(
         `SELECT r.execution_id, r.session_id, s.agent_id, s.kind, s.title, s.run_id, r.at,
            (SELECT substr(task_description, 1, 400) FROM runs WHERE runs.id = s.run_id) AS task
@@ -85,10 +85,10 @@ export function createExecutionMemories({ store, entries }: ExecutionsDeps) {
       assertOwn(executionId, caller);
       const result: TakenBack = { execution_id: executionId, taken_back: [], left: [] };
       for (const { vault, entry, first, last } of writtenBy(executionId).reverse()) {
-        const { before } = version(first);
+        const { before } = loadVersion(first);
         const now = entries.fileDigest(vault, entry);
         if (now === (before === null ? null : digestOf(before))) continue;
-        if (now !== version(last).after_digest) {
+        if (now !== loadVersion(last).after_digest) {
           result.left.push({ agent_id: vault, entry, reason: "It has changed since." });
           continue;
         }

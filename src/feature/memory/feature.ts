@@ -1,5 +1,5 @@
 import { createEmbed } from "../../adapter/model/embeddings.ts";
-import { HOUR_MS, timestamp } from "../../core/clock.ts";
+import { HOUR_MS, toTimestamp } from "../../core/clock.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import { readFrontMatter, updateFrontMatter } from "../../engine/front-matter.ts";
 import { users } from "../../store/tables/accounts.ts";
@@ -64,7 +64,7 @@ export const memory = defineFeature(
         return over && `The budget is used up: $${over.spentUsd.toFixed(4)} of $${over.limitUsd} (${over.scope}).`;
       },
     });
-    const search = createSearch(store, scores, () => timestamp(clock.now()), meaning.near);
+    const search = createSearch(store, scores, () => toTimestamp(clock.now()), meaning.near);
     const entries = createEntries({
       ...deps,
       folder,
@@ -83,7 +83,7 @@ export const memory = defineFeature(
       ...deps,
       entries,
       contradictions,
-      daily: () => scores.settings().consolidate_daily,
+      daily: () => scores.readSettings().consolidate_daily,
     });
     const watch = watchVaults(deps.folder.vaults, index, log);
     return {

@@ -1,6 +1,6 @@
 /** When two entries say the same, and when they contradict each other. */
 import { describe, expect, test } from "bun:test";
-import { contradiction, nearPairs, saysTheSame, stemSetOf } from "./likeness.ts";
+import { findContradiction, nearPairs, saysTheSame, stemSetOf } from "./likeness.ts";
 
 const createEntry = (content: string, title = "A note on it") => ({ title, content });
 
@@ -38,7 +38,7 @@ describe("two entries contradict each other", () => {
     ["Search is enabled on the live site.", "Search is disabled on the live site.", ["enabled"], ["disabled"]],
     ["The shop stores its orders in Postgres.", "The shop stores its orders in MySQL.", ["postgre"], ["mysql"]],
   ])("%s / %s", (a, b, onlyA, onlyB) => {
-    expect(contradiction(createEntry(a), createEntry(b))).toEqual({ a: onlyA, b: onlyB });
+    expect(findContradiction(createEntry(a), createEntry(b))).toEqual({ a: onlyA, b: onlyB });
   });
 
   test.each([
@@ -46,7 +46,7 @@ describe("two entries contradict each other", () => {
     ["The gibbon service listens on 8123.", "The gibbon service listens on 8123."],
     ["The gibbon service listens on 8123.", "The gibbon service listens on 8123 and answers with JSON."],
   ])("not: %s / %s", (a, b) => {
-    expect(contradiction(createEntry(a), createEntry(b))).toBeUndefined();
+    expect(findContradiction(createEntry(a), createEntry(b))).toBeUndefined();
   });
 });
 

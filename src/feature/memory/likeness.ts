@@ -55,7 +55,7 @@ const stemsOf = (text: string): string[] =>
 export const stemSetOf = ({ title, content }: Said): Set<string> => new Set(stemsOf(`${title}\n${content}`));
 
 /** Jaccard index: the share of the words of either set that are in both. */
-function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+function measureLikeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let common = 0;
   for (const word of a) if (b.has(word)) common++;
   return common / Math.max(1, a.size + b.size - common);
@@ -84,7 +84,10 @@ export function saysTheSame(a: Said, b: Said): boolean {
   const [short, long] = x.length <= y.length ? [x, y] : [y, x];
   if (short.length === 0 || short.length < long.length * LEAST_SAME) return false;
   // A text such as "Yes." has a meaning only together with its title.
-  if (likeness(stemSetOf({ ...a, content: "" }), stemSetOf({ ...b, content: "" })) < LEAST_NEAR && short.length < 4)
+  if (
+    measureLikeness(stemSetOf({ ...a, content: "" }), stemSetOf({ ...b, content: "" })) < LEAST_NEAR &&
+    short.length < 4
+  )
     return false;
   const more = leftOver(long, short);
   return more?.every((word) => !TURNS.has(word) && !isValue(word)) ?? false;
@@ -94,9 +97,9 @@ export function saysTheSame(a: Said, b: Said): boolean {
  * The words that only one of two entries has, if both are about the same thing and are unlikely to both be true;
  * otherwise undefined.
  */
-export function contradiction(a: Said, b: Said): { a: string[]; b: string[] } | undefined {
+export function findContradiction(a: Said, b: Said): { a: string[]; b: string[] } | undefined {
   const [inA, inB] = [stemSetOf(a), stemSetOf(b)];
-  if (likeness(inA, inB) < LEAST_NEAR) return undefined;
+  if (measureLikeness(inA, inB) < LEAST_NEAR) return undefined;
   const onlyA = [...inA].filter((word) => !inB.has(word));
   const onlyB = [...inB].filter((word) => !inA.has(word));
   if (onlyA.length > DIFFERENCE || onlyB.length > DIFFERENCE) return undefined;
@@ -134,7 +137,7 @@ export function* nearPairs<Key>(entries: readonly Compared<Key>[]): Generator<[K
     const looked = rarest.slice(0, words.size - Math.ceil(words.size * LEAST_NEAR) + 1);
     const candidates = new Set(looked.flatMap((word) => holders.get(word)?.slice(-MOST_SHARING) ?? []));
     for (const other of candidates)
-      if (likeness(entries[other]!.words, words) >= LEAST_NEAR) yield [entries[other]!.key, key];
+      if (measureLikeness(entries[other]!.words, words) >= LEAST_NEAR) yield [entries[other]!.key, key];
     for (const word of looked) {
       const known = holders.get(word);
       if (known) known.push(at);

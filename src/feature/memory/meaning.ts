@@ -10,7 +10,7 @@ import type { Logger } from "../../core/log.ts";
 import type { Masker } from "../../core/masking.ts";
 import type { Store } from "../../store/store.ts";
 import type { Jobs } from "../jobs/service.ts";
-import { bestOfEach, type Fit, findable, type SearchRequest } from "./search.ts";
+import { bestOfEach, buildCondition, type Fit, type SearchRequest } from "./search.ts";
 
 /** Turns texts into vectors of length 1, in the same order. @throws Problem when the provider gives none. */
 type Embed<Call> = (request: {
@@ -85,7 +85,7 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
     return vector!;
   }
 
-  const missing = (model: string, limit: number) =>
+  const listMissing = (model: string, limit: number) =>
     statement<{ id: number; title: string; text: string }>(
       `SELECT u.id, t.title, t.text FROM memory_units u JOIN memory_text t ON t.rowid = u.id
        WHERE NOT EXISTS (SELECT 1 FROM memory_vectors v WHERE v.unit_id = u.id AND v.model = ?) LIMIT ?`,
@@ -103,7 +103,7 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
     async (_, running) => {
       let made = 0;
       for (let model = deps.model(); model !== null; model = deps.model()) {
-        const units = missing(model, BATCH);
+        const units = listMissing(model, BATCH);
         if (units.length === 0) break;
         const texts = units.map(({ title, text }) => `${title}\n${text}`);
         const vectors = await vectorsOf(model, texts, running.signal);
@@ -133,7 +133,7 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
     /** Starts a job that makes the missing vectors. A new model needs new ones for all paragraphs. */
     due(): void {
       const model = deps.model();
-      if (model === null || clock.now() < notBefore || missing(model, 1).length === 0) return;
+      if (model === null || clock.now() < notBefore || listMissing(model, 1).length === 0) return;
       deps.jobs.enqueue(job, {}, { key: "all", subject: model });
     },
     async near(request: SearchRequest): Promise<Fit[]> {
@@ -142,7 +142,7 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
       const started = clock.monotonic();
       try {
         const question = await questionVector(model, request.query);
-        return await nearest(question, model, request);
+        return await findNearest(question, model, request);
       } catch (err) {
         log.warn({ err }, "memory is searched by words alone");
         // If the model hangs, only one search waits for it.
@@ -152,8 +152,8 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
     },
   };
 
-  async function nearest(question: Float32Array, model: string, request: SearchRequest): Promise<Fit[]> {
-    const { where, values } = findable(request, new Date(clock.now()).toISOString());
+  async function findNearest(question: Float32Array, model: string, request: SearchRequest): Promise<Fit[]> {
+    const { where, values } = buildCondition(request, new Date(clock.now()).toISOString());
     const found: Fit[] = [];
     for (let after = 0; ; ) {
       const rows = statement<Omit<Fit, "text"> & { id: number; vector: Buffer }>(

@@ -3,7 +3,7 @@
  * with the same words.
  */
 
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { ownJson } from "../../core/own-json.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Core } from "../feature.ts";
@@ -43,7 +43,7 @@ export function createRecall({ store, clock, search, scores }: RecallDeps) {
   const { statement } = store;
 
   function record({ id, sessionId }: Who, keys: readonly Key[]): void {
-    const at = timestamp(clock.now());
+    const at = toTimestamp(clock.now());
     for (const { vault, entry, trusted } of keys)
       statement(
         `INSERT OR IGNORE INTO memory_recalls (execution_id, session_id, vault, entry, trusted, at)
@@ -56,9 +56,9 @@ export function createRecall({ store, clock, search, scores }: RecallDeps) {
     const rows = statement<StoredEntry>(
       `SELECT * FROM memory_entries e WHERE vault IN (?, ?) AND pinned = 1 AND trusted = 1 AND problem IS NULL AND ${where}
          AND superseded_by IS NULL AND (expires_at IS NULL OR expires_at > ?) ORDER BY updated_at DESC LIMIT ?`,
-    ).all(agentId, SHARED, ...values, timestamp(clock.now()), PINNED);
+    ).all(agentId, SHARED, ...values, toTimestamp(clock.now()), PINNED);
     const pinned = rows.map(rowOf);
-    const scored = scores.reader(pinned);
+    const scored = scores.createReader(pinned);
     return pinned
       .map((row) => ({ row, score: scored.of(row).score }))
       .sort((a, b) => b.score - a.score)
@@ -68,7 +68,7 @@ export function createRecall({ store, clock, search, scores }: RecallDeps) {
   /** Chooses pinned entries first, then entries that fit the input, as far as there is room. */
   async function choose({ agentId, userId }: Who, input: string): Promise<{ text: string; keys: Key[] }> {
     const reader = readerFor({ userId });
-    const room = scores.settings().recall_tokens * CHARACTERS_PER_TOKEN;
+    const room = scores.readSettings().recall_tokens * CHARACTERS_PER_TOKEN;
     const query = input.slice(0, QUERY_CHARACTERS);
     const hits = await search.find({ query, vaults: [agentId, SHARED], limit: HITS, reader, trustedOnly: true });
     const best = hits[0]?.score ?? 0;
@@ -106,11 +106,11 @@ export function createRecall({ store, clock, search, scores }: RecallDeps) {
     if (!kept) return undefined;
     const keys = ownJson<Key[]>(kept.entries);
     const { where, values } = visibleTo(readerFor({ userId }));
-    const stands = ({ vault, entry }: Key) =>
+    const isUsable = ({ vault, entry }: Key) =>
       statement(
         `SELECT 1 FROM memory_entries e WHERE vault = ? AND entry = ? AND trusted = 1 AND problem IS NULL AND ${where}`,
       ).get(vault, entry, ...values) !== undefined;
-    return keys.every(stands) ? { text: kept.text, keys } : undefined;
+    return keys.every(isUsable) ? { text: kept.text, keys } : undefined;
   }
 
   return {

@@ -4,7 +4,7 @@ import { Type as t } from "@sinclair/typebox";
 import { assertOwnAgent, type Caller } from "../../http/caller.ts";
 import { assertIfMatch } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf, pagesOf } from "../../http/list.ts";
-import { answerAfter, operation, operations } from "../../http/operation.ts";
+import { answerAfter, defineOperation, tagOperations } from "../../http/operation.ts";
 import { queryBoolean } from "../../http/schema.ts";
 import type { Entries } from "./entries.ts";
 import type { ExecutionMemories } from "./executions.ts";
@@ -48,15 +48,15 @@ export function memoryRoutes(memory: Memory, entries: Written, scores: Scores) {
 }
 
 function vaultRoutes(memory: Memory) {
-  return operations("memory", [
-    operation("listMemoryVaults", "GET /v1/memory/vaults", {
+  return tagOperations("memory", [
+    defineOperation("listMemoryVaults", "GET /v1/memory/vaults", {
       access: "user",
       execution: true,
       ...pagesOf(Vault),
       summary: "List the vaults with entries that you may read",
       handler: ({ query, caller }) => memory.vaults(pageOf(query), caller),
     }),
-    operation("listMemoryEntries", "GET /v1/memory/vaults/:agent_id", {
+    defineOperation("listMemoryEntries", "GET /v1/memory/vaults/:agent_id", {
       access: "user",
       execution: true,
       params: AgentPath,
@@ -75,7 +75,7 @@ function vaultRoutes(memory: Memory) {
         return memory.entries(params.agent_id, query, pageOf(query), caller);
       },
     }),
-    operation("getMemorySearch", "GET /v1/memory/search", {
+    defineOperation("getMemorySearch", "GET /v1/memory/search", {
       access: "user",
       execution: true,
       query: SearchQuery,
@@ -87,7 +87,7 @@ function vaultRoutes(memory: Memory) {
         return memory.search({ agentId, limit: limit || undefined, query: query.query }, caller);
       },
     }),
-    operation("getMemoryShared", "GET /v1/memory/shared", {
+    defineOperation("getMemoryShared", "GET /v1/memory/shared", {
       access: "user",
       execution: true,
       query: t.Omit(SearchQuery, ["agent_id"]),
@@ -96,7 +96,7 @@ function vaultRoutes(memory: Memory) {
       handler: ({ query, caller }) =>
         memory.search({ agentId: SHARED, query: query.query, ...(query.limit ? { limit: query.limit } : {}) }, caller),
     }),
-    operation("getMemoryGraph", "GET /v1/memory/graph/:agent_id", {
+    defineOperation("getMemoryGraph", "GET /v1/memory/graph/:agent_id", {
       access: "user",
       execution: true,
       params: AgentPath,
@@ -113,8 +113,8 @@ function vaultRoutes(memory: Memory) {
 function entryRoutes(memory: Memory, { written }: Written) {
   return answerAfter(
     written,
-    operations("memory", [
-      operation("getMemoryVaultEntry", "GET /v1/memory/vaults/:agent_id/entries/:entry", {
+    tagOperations("memory", [
+      defineOperation("getMemoryVaultEntry", "GET /v1/memory/vaults/:agent_id/entries/:entry", {
         access: "user",
         execution: true,
         params: EntryPath,
@@ -125,7 +125,7 @@ function entryRoutes(memory: Memory, { written }: Written) {
           return answer.tag(memory.get(params.agent_id, params.entry, caller));
         },
       }),
-      operation("createMemoryVaultEntry", "POST /v1/memory/vaults/:agent_id/entries", {
+      defineOperation("createMemoryVaultEntry", "POST /v1/memory/vaults/:agent_id/entries", {
         access: "user",
         params: AgentPath,
         body: EntryCreate,
@@ -134,7 +134,7 @@ function entryRoutes(memory: Memory, { written }: Written) {
         handler: ({ params, body, caller, answer }) =>
           answer.created(locationOf, () => memory.create(params.agent_id, body, caller)),
       }),
-      operation("updateMemoryVaultEntry", "PUT /v1/memory/vaults/:agent_id/entries/:entry", {
+      defineOperation("updateMemoryVaultEntry", "PUT /v1/memory/vaults/:agent_id/entries/:entry", {
         access: "user",
         params: EntryPath,
         body: EntryUpdate,
@@ -145,7 +145,7 @@ function entryRoutes(memory: Memory, { written }: Written) {
           return answer.tag(memory.update(params.agent_id, params.entry, body, caller));
         },
       }),
-      operation("deleteMemoryVaultEntry", "DELETE /v1/memory/vaults/:agent_id/entries/:entry", {
+      defineOperation("deleteMemoryVaultEntry", "DELETE /v1/memory/vaults/:agent_id/entries/:entry", {
         access: "user",
         params: EntryPath,
         answer: 204,
@@ -155,7 +155,7 @@ function entryRoutes(memory: Memory, { written }: Written) {
           memory.remove(params.agent_id, params.entry, caller);
         },
       }),
-      operation("undoMemoryVaultEntry", "POST /v1/memory/vaults/:agent_id/entries/:entry/undo", {
+      defineOperation("undoMemoryVaultEntry", "POST /v1/memory/vaults/:agent_id/entries/:entry/undo", {
         access: "user",
         params: EntryPath,
         answer: t.Object({ entry: t.Optional(MemoryEntry) }),
@@ -172,14 +172,14 @@ function entryRoutes(memory: Memory, { written }: Written) {
 function scoreRoutes(memory: Memory, { written }: Written, scores: Scores) {
   return answerAfter(
     written,
-    operations("memory", [
-      operation("getMemoryScoresSettings", "GET /v1/memory-scores/settings", {
+    tagOperations("memory", [
+      defineOperation("getMemoryScoresSettings", "GET /v1/memory-scores/settings", {
         access: "user",
         answer: ScoreSettings,
         summary: "Get the settings of memory scores",
-        handler: () => scores.settings(),
+        handler: () => scores.readSettings(),
       }),
-      operation("updateMemoryScoresSettings", "PUT /v1/memory-scores/settings", {
+      defineOperation("updateMemoryScoresSettings", "PUT /v1/memory-scores/settings", {
         access: "admin",
         query: t.Object({
           reset: t.Optional(
@@ -193,7 +193,7 @@ function scoreRoutes(memory: Memory, { written }: Written, scores: Scores) {
         summary: "Change the settings of memory scores; the weights must sum to 1",
         handler: ({ body, query, caller }) => scores.updateSettings(body, query.reset === "true", caller),
       }),
-      operation("listMemoryScores", "GET /v1/memory-scores/:agent_id", {
+      defineOperation("listMemoryScores", "GET /v1/memory-scores/:agent_id", {
         access: "user",
         execution: true,
         params: AgentPath,
@@ -204,7 +204,7 @@ function scoreRoutes(memory: Memory, { written }: Written, scores: Scores) {
           return memory.scores(params.agent_id, pageOf(query), caller);
         },
       }),
-      operation("updateMemoryScore", "PUT /v1/memory-scores/:agent_id/:entry", {
+      defineOperation("updateMemoryScore", "PUT /v1/memory-scores/:agent_id/:entry", {
         access: "user",
         params: EntryPath,
         body: ScoreUpdate,
@@ -221,15 +221,15 @@ const ExecutionPath = t.Object({ execution_id: t.String({ maxLength: 64 }) });
 export function executionMemoryRoutes(executions: ExecutionMemories, { written }: Written) {
   return answerAfter(
     written,
-    operations("memory", [
-      operation("getExecutionMemory", "GET /v1/memory/executions/:execution_id", {
+    tagOperations("memory", [
+      defineOperation("getExecutionMemory", "GET /v1/memory/executions/:execution_id", {
         access: "user",
         params: ExecutionPath,
         answer: ExecutionMemory,
         summary: "Get what an execution recalled and wrote",
         handler: ({ params, caller }) => executions.recordOf(params.execution_id, caller),
       }),
-      operation("listMemoryRecalls", "GET /v1/memory/vaults/:agent_id/entries/:entry/recalls", {
+      defineOperation("listMemoryRecalls", "GET /v1/memory/vaults/:agent_id/entries/:entry/recalls", {
         access: "user",
         params: EntryPath,
         ...pagesOf(MemoryRecall),
@@ -237,7 +237,7 @@ export function executionMemoryRoutes(executions: ExecutionMemories, { written }
         handler: ({ params, query, caller }) =>
           executions.recallsOf(params.agent_id, params.entry, pageOf(query), caller),
       }),
-      operation("takeBackMemory", "POST /v1/memory/executions/:execution_id/take-back", {
+      defineOperation("takeBackMemory", "POST /v1/memory/executions/:execution_id/take-back", {
         access: "user",
         project: "viewer",
         params: ExecutionPath,

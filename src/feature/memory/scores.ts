@@ -3,7 +3,7 @@
  */
 
 import { Value } from "@sinclair/typebox/value";
-import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, toTimestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -32,7 +32,7 @@ interface Row {
 const NAME = "memory_scores";
 const NEVER: Row = { accesses: 0, useful: 0, not_useful: 0, score: null, last_accessed_at: null };
 const keyOf = ({ vault, entry }: Key): string => `${vault}\n${entry}`;
-const three = (value: number): number => Math.round(value * 1_000) / 1_000;
+const round = (value: number): number => Math.round(value * 1_000) / 1_000;
 
 export function createScores({ store, clock, stored }: ScoresDeps) {
   const { statement } = store;
@@ -43,7 +43,7 @@ export function createScores({ store, clock, stored }: ScoresDeps) {
     ).all(JSON.stringify(keys.map(({ vault, entry }) => [vault, entry])));
     return new Map(rows.map((row) => [keyOf(row), row]));
   };
-  const settings = (): ScoreSettings => {
+  const readSettings = (): ScoreSettings => {
     const kept = stored.read(NAME);
     const whole = { ...DEFAULT_SCORE_SETTINGS, ...membersOf(kept) };
     return Value.Check(ScoreSettings, whole) ? whole : DEFAULT_SCORE_SETTINGS;
@@ -71,15 +71,15 @@ export function createScores({ store, clock, stored }: ScoresDeps) {
       not_useful,
       pinned,
       last_accessed_at,
-      usefulness: three(usefulness),
-      recency: three(recency),
-      frequency: three(frequency),
-      score: three(row.score ?? sum),
+      usefulness: round(usefulness),
+      recency: round(recency),
+      frequency: round(frequency),
+      score: round(row.score ?? sum),
     };
   }
   /** Reads the counts of all these entries at once. Any other entry is scored as if it was never read. */
-  function reader(keys: readonly Key[]) {
-    const now = settings();
+  function createReader(keys: readonly Key[]) {
+    const now = readSettings();
     const rows = rowsOf(keys);
     const rowOf = (key: Key): Row => rows.get(keyOf(key)) ?? NEVER;
     return {
@@ -93,27 +93,27 @@ export function createScores({ store, clock, stored }: ScoresDeps) {
   }
 
   return {
-    settings,
-    of: (row: Rated): MemoryScore => reader([row]).of(row),
-    reader,
+    readSettings,
+    of: (row: Rated): MemoryScore => createReader([row]).of(row),
+    createReader,
     rate: (key: Key, useful: boolean) =>
       useful ? change(key, "useful = useful + 1") : change(key, "not_useful = not_useful + 1"),
     setScore: (key: Key, score: number | null) => change(key, "score = ?", score),
     /** Counts one access of each entry. */
     noteAccess(keys: readonly Key[]): void {
-      const at = timestamp(clock.now());
+      const at = toTimestamp(clock.now());
       store.write(() => {
         for (const key of keys) change(key, "accesses = accesses + 1, last_accessed_at = ?", at);
       });
     },
     /** @throws Problem 422 when the weights do not sum to 1. */
     updateSettings(input: Partial<ScoreSettings>, reset: boolean, caller: Caller): ScoreSettings {
-      const next = { ...(reset ? DEFAULT_SCORE_SETTINGS : settings()), ...input };
+      const next = { ...(reset ? DEFAULT_SCORE_SETTINGS : readSettings()), ...input };
       const sum = next.usefulness_weight + next.recency_weight + next.frequency_weight;
       if (Math.abs(sum - 1) > 0.001)
-        throw invalidField("/usefulness_weight", `The three weights must sum to 1; these sum to ${three(sum)}.`);
+        throw invalidField("/usefulness_weight", `The three weights must sum to 1; these sum to ${round(sum)}.`);
       stored.put(NAME, next, caller);
-      return settings();
+      return readSettings();
     },
   };
 }

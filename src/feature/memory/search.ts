@@ -37,7 +37,7 @@ const SHOWN = ["vault", "entry", "title", "type", "trusted", "pinned", "updated_
 type ShownEntry = Pick<EntryRow, (typeof SHOWN)[number]>;
 
 /** The entries that may be found, as an SQL condition with its parameters. @param now RFC 3339 */
-export function findable({ vaults, reader, trustedOnly = false }: SearchRequest, now: string) {
+export function buildCondition({ vaults, reader, trustedOnly = false }: SearchRequest, now: string) {
   const { where, values } = visibleTo(reader);
   const inVaults = vaults ? `e.vault IN (${vaults.map(() => "?").join(", ")})` : "1";
   return {
@@ -99,8 +99,8 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
     return new Map([...texts].map(([at, some]) => [at, join(some).slice(0, SNIPPET_CHARACTERS)]));
   }
 
-  function matching({ expression, ranked }: WordQuery, request: SearchRequest): Fit[] {
-    const { where, values } = findable(request, now());
+  function runQuery({ expression, ranked }: WordQuery, request: SearchRequest): Fit[] {
+    const { where, values } = buildCondition(request, now());
     const found = statement<Fit>(
       `SELECT u.vault, u.entry, u.position, ${ranked ? "-memory_text.rank" : "0.000001"} AS text
        FROM memory_text CROSS JOIN memory_units u ON u.id = memory_text.rowid
@@ -110,16 +110,16 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
     ).all(expression, ...values, request.limit * UNITS_PER_HIT);
     return bestOfEach(found);
   }
-  function fitting(request: SearchRequest): Fit[] {
+  function findFits(request: SearchRequest): Fit[] {
     let found: Fit[] = [];
     for (const query of wordQueries(statement, "memory_text", request.query)) {
-      found = matching(query, request);
+      found = runQuery(query, request);
       if (found.length >= request.limit) break;
     }
     return found;
   }
   function present(found: readonly Fit[], limit: number): MemoryHit[] {
-    const scored = scores.reader(found);
+    const scored = scores.createReader(found);
     const hits = found
       .map((fit) => ({ ...fit, fits: fit.text * scored.factorOf(fit) }))
       .sort((a, b) => b.fits - a.fits || (a.entry < b.entry ? -1 : 1))
@@ -153,13 +153,13 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
   }
   /** Searches by words alone, synchronously. */
   const byWords = (request: SearchRequest): MemoryHit[] =>
-    request.limit < 1 ? [] : present(fitting(request), request.limit);
+    request.limit < 1 ? [] : present(findFits(request), request.limit);
   return {
     byWords,
     /** Searches by words, and also by meaning if an embedding model is set. */
     async find(request: SearchRequest): Promise<MemoryHit[]> {
       const byMeaning = await near(request);
-      return byMeaning.length === 0 ? byWords(request) : present(fuse(fitting(request), byMeaning), request.limit);
+      return byMeaning.length === 0 ? byWords(request) : present(fuse(findFits(request), byMeaning), request.limit);
     },
   };
 }

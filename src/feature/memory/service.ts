@@ -50,7 +50,7 @@ export function createMemory({ store, entries, search, scores }: MemoryDeps) {
 
   /** Lists a page of entries and reads their scores at once. */
   function listScored<T>(rows: EntryRow[], page: Page, show: (row: EntryRow, score: MemoryScore) => T): ListAnswer<T> {
-    const scored = scores.reader(rows);
+    const scored = scores.createReader(rows);
     return listAnswer(
       rows,
       page,

@@ -5,7 +5,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { orNull } from "../../core/schema.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { answerAfter, operation, operations } from "../../http/operation.ts";
+import { answerAfter, defineOperation, tagOperations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
 import type { createConsolidation } from "./consolidate.ts";
 import type { Contradictions } from "./contradictions.ts";
@@ -19,8 +19,8 @@ export function tidyingRoutes(
 ) {
   return answerAfter(
     () => written(),
-    operations("memory", [
-      operation("listMemoryContradictions", "GET /v1/memory/contradictions", {
+    tagOperations("memory", [
+      defineOperation("listMemoryContradictions", "GET /v1/memory/contradictions", {
         access: "user",
         query: t.Object({
           ...PageQuery,
@@ -30,7 +30,7 @@ export function tidyingRoutes(
         summary: "List pairs of entries that consolidation found to contradict each other",
         handler: ({ query, caller }) => contradictions.list(query.agent_id, pageOf(query), caller),
       }),
-      operation("settleMemoryContradiction", "PUT /v1/memory/contradictions/:contradiction_id", {
+      defineOperation("settleMemoryContradiction", "PUT /v1/memory/contradictions/:contradiction_id", {
         access: "user",
         params: t.Object({ contradiction_id: t.String({ maxLength: 64 }) }),
         body: ContradictionVerdict,
@@ -42,7 +42,7 @@ export function tidyingRoutes(
         summary: "Choose which entry of a contradiction holds, or that both are true",
         handler: ({ params, body, caller }) => contradictions.settle(params.contradiction_id, body, caller),
       }),
-      operation("consolidateMemory", "POST /v1/memory/vaults/:agent_id/consolidate", {
+      defineOperation("consolidateMemory", "POST /v1/memory/vaults/:agent_id/consolidate", {
         access: "user",
         params: t.Object({ agent_id: t.String({ maxLength: 64 }) }),
         answer: { 202: Job },

@@ -35,7 +35,7 @@ const Written = t.Object({
 });
 type Written = Static<typeof Written>;
 
-const ok = (output: string): ToolResult => ({ ok: true, output });
+const succeed = (output: string): ToolResult => ({ ok: true, output });
 const tool = toolMaker({ group: "memory", timeoutMs: 10_000 });
 const writerOf = ({ id, sessionId, userId }: ExecutionInfo): Writer => ({ executionId: id, sessionId, userId });
 const originOf = ({ id, agentId, kind }: ExecutionInfo, outside: string | undefined): Origin => ({
@@ -49,7 +49,7 @@ const notConfirmed = (outside: string): string =>
 
 const wordsOf = (text: string): Set<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
 /** Jaccard index: the share of the words of either set that are in both. */
-function likeness(a: Set<string>, b: Set<string>): number {
+function measureLikeness(a: Set<string>, b: Set<string>): number {
   const common = [...a].filter((word) => b.has(word)).length;
   return common / Math.max(1, a.size + b.size - common);
 }
@@ -82,7 +82,7 @@ async function nearOf({ search, entries }: MemoryToolsDeps, { title, content }: 
   const hits = await search.find({ query, vaults: [execution.agentId], limit: 5, reader });
   return hits
     .map(({ entry }) => entries.find(execution.agentId, entry, reader))
-    .find((row) => likeness(words, wordsOf(`${row.title} ${row.content}`)) >= SAME);
+    .find((row) => measureLikeness(words, wordsOf(`${row.title} ${row.content}`)) >= SAME);
 }
 
 /** Work that has read outside text may not change a trusted entry. */
@@ -116,7 +116,7 @@ const remember = (deps: MemoryToolsDeps) =>
         const { type: _, ...fields } = input;
         const distrust = outside === undefined ? {} : { trusted: false, origin: { ...row.origin, outside } };
         entries.change(row, { ...fields, ...distrust }, writerOf(execution));
-        return ok(`Changed ${row.entry}.`);
+        return succeed(`Changed ${row.entry}.`);
       }
       const near = isNew || supersedes !== undefined ? undefined : await nearOf(deps, input, execution);
       if (near)
@@ -133,7 +133,7 @@ const remember = (deps: MemoryToolsDeps) =>
         { ...fresh, owner: execution.userId ?? null, trusted, origin },
         writerOf(execution),
       );
-      return ok(`Written as ${row.entry}.${trusted ? "" : ` ${notConfirmed(outside)}`}`);
+      return succeed(`Written as ${row.entry}.${trusted ? "" : ` ${notConfirmed(outside)}`}`);
     },
   });
 
@@ -149,7 +149,7 @@ const recall = ({ search, recalls }: MemoryToolsDeps) =>
     async run({ query, limit = RESULTS }, { execution }: ToolContext) {
       const vaults = [execution.agentId, SHARED];
       const hits = await search.find({ query, vaults, limit, reader: readerFor(execution) });
-      if (hits.length === 0) return ok("Nothing is remembered about that.");
+      if (hits.length === 0) return succeed("Nothing is remembered about that.");
       recalls.record(
         execution,
         hits.map(({ agent_id, entry, trusted }) => ({ vault: agent_id, entry, trusted })),
@@ -182,7 +182,7 @@ const rate = ({ entries, recalls, scores }: MemoryToolsDeps) =>
         return { row: entries.find(vault, entry, readerFor(execution)), useful };
       });
       for (const { row, useful } of recalled) scores.rate(row, useful);
-      return ok(`Rated ${ratings.length}.`);
+      return succeed(`Rated ${ratings.length}.`);
     },
   });
 
@@ -197,7 +197,7 @@ const link = ({ entries }: MemoryToolsDeps) =>
       const target = entries.find(execution.agentId, to, reader);
       assertTouchable(row, outside());
       entries.change(row, { links: [...new Set([...row.links, target.entry])] }, writerOf(execution));
-      return ok(`${row.entry} links to ${target.entry}.`);
+      return succeed(`${row.entry} links to ${target.entry}.`);
     },
   });
 
@@ -213,7 +213,7 @@ const share = ({ entries, isAdmin }: MemoryToolsDeps) =>
       const trusted = outside === undefined && (userId === undefined || isAdmin(userId));
       const entry = { ...masker.json(given), owner: null, trusted, origin: originOf(execution, outside) };
       const row = entries.add(SHARED, entry, writerOf(execution));
-      return ok(
+      return succeed(
         `Shared as ${row.entry}.${trusted ? "" : " An administrator confirms it before it is put into prompts."}`,
       );
     },

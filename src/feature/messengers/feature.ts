@@ -8,7 +8,7 @@ import { openTelegram, TELEGRAM_SERVER } from "../../adapter/chat/telegram.ts";
 import { openGuarded } from "../../adapter/guarded-fetch.ts";
 import { pause } from "../../core/pause.ts";
 import { BUILD } from "../../core/version.ts";
-import { ok, warn } from "../doctor/model.ts";
+import { pass, warn } from "../doctor/model.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { MessengerKind } from "./model.ts";
 import { createPoller, type Handle, type Poller } from "./poller.ts";
@@ -51,7 +51,7 @@ export const messengers = defineFeature("messengers", (deps: Core) => {
     prunes: [{ keep: null, run: poller.prune }],
     checks: () => {
       const failing = poller.failing();
-      if (failing.length === 0) return [ok("messengers", `${service.listEnabled().length} switched on`)];
+      if (failing.length === 0) return [pass("messengers", `${service.listEnabled().length} switched on`)];
       return failing.map(({ name, last_error }) =>
         warn("messengers", `${name} is not connected: ${last_error ?? "no reason is known"}`, "skep messengers"),
       );

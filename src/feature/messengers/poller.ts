@@ -4,7 +4,7 @@
  * crash.
  */
 import type { Incoming, Messenger } from "../../adapter/chat/messenger.ts";
-import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, toTimestamp } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { Standby } from "../../store/identity.ts";
@@ -69,7 +69,7 @@ export function createPoller({ store, clock, log, masking, standby, messengers, 
    * @returns replies to send afterwards; a crash loses them. A message that must be sent has a row (`questions.ts`).
    */
   function take(id: string, batch: readonly Incoming[], cursor: string | null) {
-    const at = timestamp(clock.now());
+    const at = toTimestamp(clock.now());
     const afterwards: NonNullable<ReturnType<Handle>>[] = [];
     store.write(() => {
       for (const incoming of batch) {
@@ -171,7 +171,7 @@ export function createPoller({ store, clock, log, masking, standby, messengers, 
       await Promise.all([...readers.keys()].map(stopReader));
     },
     /** Forgets messages that messengers do not send again. They repeat messages of up to a day. */
-    prune: (): boolean => removeOld(store, "messenger_updates", "at < ?", timestamp(clock.now() - KEEP_UPDATES_MS)),
+    prune: (): boolean => removeOld(store, "messenger_updates", "at < ?", toTimestamp(clock.now() - KEEP_UPDATES_MS)),
     failing: () => messengers.listEnabled().filter(({ id }) => states.get(id) === "failed"),
   };
 }

@@ -1,18 +1,18 @@
 /** /v1/messengers. */
 import { pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Messenger, MessengerCreate, MessengerUpdate } from "./model.ts";
 import type { Messengers } from "./service.ts";
 
 export const messengerRoutes = (messengers: Messengers) =>
-  operations("notifications", [
-    operation("listMessengers", "GET /v1/messengers", {
+  tagOperations("notifications", [
+    defineOperation("listMessengers", "GET /v1/messengers", {
       access: "user",
       ...pagesOf(Messenger),
       summary: "List messenger bots",
       handler: ({ query }) => messengers.list(pageOf(query)),
     }),
-    operation("createMessenger", "POST /v1/messengers", {
+    defineOperation("createMessenger", "POST /v1/messengers", {
       access: "admin",
       strict: true,
       body: MessengerCreate,
@@ -23,13 +23,13 @@ export const messengerRoutes = (messengers: Messengers) =>
       handler: ({ body, caller, answer }) =>
         answer.created("/v1/messengers/:id", () => messengers.create(body, caller)),
     }),
-    operation("getMessenger", "GET /v1/messengers/:id", {
+    defineOperation("getMessenger", "GET /v1/messengers/:id", {
       access: "user",
       answer: Messenger,
       summary: "Get a messenger and the state of its connection",
       handler: ({ params }) => messengers.get(params.id),
     }),
-    operation("updateMessenger", "PUT /v1/messengers/:id", {
+    defineOperation("updateMessenger", "PUT /v1/messengers/:id", {
       access: "admin",
       strict: true,
       body: MessengerUpdate,
@@ -37,7 +37,7 @@ export const messengerRoutes = (messengers: Messengers) =>
       summary: "Change a messenger",
       handler: ({ params, body, caller }) => messengers.update(params.id, body, caller),
     }),
-    operation("deleteMessenger", "DELETE /v1/messengers/:id", {
+    defineOperation("deleteMessenger", "DELETE /v1/messengers/:id", {
       access: "admin",
       answer: 204,
       summary: "Delete a messenger and its channels",

@@ -1,7 +1,7 @@
 /** Messenger bots: which exist, and what is stored about them. Reading their messages is in poller.ts. */
 import { createHash } from "node:crypto";
 import type { Messenger as Port } from "../../adapter/chat/messenger.ts";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, expectFound, invalidField, overLimit } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -109,7 +109,7 @@ export function createMessengers(deps: MessengersDeps) {
     /** @throws Problem 409 when there are too many, or one has the same name or token; 422. */
     create(input: MessengerCreate, caller: Caller): Messenger {
       const { kind, name, enabled = true, ...access } = input;
-      const at = timestamp(clock.now());
+      const at = toTimestamp(clock.now());
       const row: MessengerRow = {
         id: newId("messenger"),
         kind,
@@ -149,7 +149,7 @@ export function createMessengers(deps: MessengersDeps) {
           name: name ?? row.name,
           enabled: enabled ?? row.enabled,
           last_error: null,
-          updated_at: timestamp(clock.now()),
+          updated_at: toTimestamp(clock.now()),
         };
         // Another bot has its own message positions.
         if (next.token_hash !== row.token_hash) Object.assign(next, { cursor: null, account: null });

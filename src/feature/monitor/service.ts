@@ -2,11 +2,11 @@
  * Requests the push address of a monitor every few minutes, and at once when the server's health changes. If the server
  * is gone, the requests stop, which the monitor notices.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, toTimestamp } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { Standby } from "../../store/identity.ts";
-import { type Finding, fail, ok, warn } from "../doctor/model.ts";
+import { type Finding, fail, pass, warn } from "../doctor/model.ts";
 import type { Monitor } from "./model.ts";
 
 interface MonitorDeps {
@@ -61,7 +61,7 @@ export function createMonitor({ clock, masking, standby, address, everyMinutes, 
       error = masking.text(isProblem(thrown) ? thrown.detail : messageOf(thrown)).slice(0, 300);
     }
     asked = { at: clock.monotonic(), trouble: now };
-    if (error === null) lastAskedAt = timestamp(clock.now());
+    if (error === null) lastAskedAt = toTimestamp(clock.now());
   }
 
   return {
@@ -75,7 +75,7 @@ export function createMonitor({ clock, masking, standby, address, everyMinutes, 
     }),
     finding(): Finding {
       if (address === undefined)
-        return ok("monitor", "none; with PUSH_MONITOR_URL one is told that the server is well");
+        return pass("monitor", "none; with PUSH_MONITOR_URL one is told that the server is well");
       if (error !== null)
         return fail(
           "monitor",
@@ -84,7 +84,7 @@ export function createMonitor({ clock, masking, standby, address, everyMinutes, 
         );
       const told = trouble();
       if (told !== null) return warn("monitor", `it is told: ${told}`, "mend that");
-      return ok("monitor", lastAskedAt === null ? "it is asked soon" : `it answered last at ${lastAskedAt}`);
+      return pass("monitor", lastAskedAt === null ? "it is asked soon" : `it answered last at ${lastAskedAt}`);
     },
   };
 }

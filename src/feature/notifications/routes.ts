@@ -2,14 +2,14 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { queryBoolean } from "../../http/schema.ts";
 import { Notification } from "./model.ts";
 import type { Notifications } from "./service.ts";
 
 export function notificationRoutes(notifications: Notifications) {
-  return operations("admin", [
-    operation("listNotifications", "GET /v1/admin/notifications", {
+  return tagOperations("admin", [
+    defineOperation("listNotifications", "GET /v1/admin/notifications", {
       access: "user",
       query: t.Object({
         ...PageQuery,
@@ -22,7 +22,7 @@ export function notificationRoutes(notifications: Notifications) {
       description: "Administrators see the system's notifications and their own. Users see their own.",
       handler: ({ query, caller }) => notifications.list(pageOf(query), caller, { dismissed: query.dismissed }),
     }),
-    operation("dismissNotification", "POST /v1/admin/notifications/:id/dismiss", {
+    defineOperation("dismissNotification", "POST /v1/admin/notifications/:id/dismiss", {
       access: "user",
       params: t.Object({ id: t.String({ maxLength: 128 }) }),
       answer: Notification,

@@ -2,7 +2,7 @@
  * Notifications that the system makes when something matters. There is at most one open notification per key; raising
  * it again counts up. A dismissed one stays quiet for a day. It is removed when its cause is gone.
  */
-import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, toTimestamp } from "../../core/clock.ts";
 import { expectFound } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
@@ -12,7 +12,7 @@ import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import type { Condition } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import { notifications as table } from "../../store/tables/admin.ts";
-import { readable, WHOSE } from "../../store/whose.ts";
+import { buildReadCondition, WHOSE } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
 import { notification } from "./events.ts";
 import type { Notification } from "./model.ts";
@@ -44,11 +44,11 @@ const present = ({ key: _, user_id: __, ...row }: Row): Notification => row;
 
 export function createNotifications({ store, clock, masking }: NotificationsDeps) {
   const rows = store.rows(table);
-  const now = () => timestamp(clock.now());
-  const mine = (caller: Caller) => readable(caller, WHOSE.notifications);
+  const readNow = () => toTimestamp(clock.now());
+  const restrictTo = (caller: Caller) => buildReadCondition(caller, WHOSE.notifications);
   const open = (key: string) => rows.find({ key, dismissed_at: null });
   const wasDismissedLately = (key: string) =>
-    rows.find({ key }, ["dismissed_at > ?", timestamp(clock.now() - QUIET_MS)]) !== undefined;
+    rows.find({ key }, ["dismissed_at > ?", toTimestamp(clock.now() - QUIET_MS)]) !== undefined;
 
   return {
     /** Raises a notification. Joins a transaction around it, if any. */
@@ -57,7 +57,7 @@ export function createNotifications({ store, clock, masking }: NotificationsDeps
       const title = masking.text(said.title);
       const detail = said.detail === undefined ? null : masking.text(said.detail);
       store.write(({ emit }) => {
-        const at = now();
+        const at = readNow();
         const known = open(key);
         if (known) {
           const again = { level, title, detail, times: known.times + 1, updated_at: at };
@@ -100,14 +100,14 @@ export function createNotifications({ store, clock, masking }: NotificationsDeps
       { dismissed = false }: { dismissed?: boolean | undefined } = {},
     ): ListAnswer<Notification> {
       const state: Condition = [`dismissed_at IS ${dismissed ? "NOT " : ""}NULL`];
-      return listById(rows.page([mine(caller), state], page), page, present);
+      return listById(rows.page([restrictTo(caller), state], page), page, present);
     },
     /** Dismisses a notification; doing so again changes nothing. @throws Problem 404, also for another user's. */
     dismiss: (id: string, caller: Caller): Notification =>
       store.write(() => {
-        const row = expectFound(rows.find({ id }, mine(caller)), "notification");
+        const row = expectFound(rows.find({ id }, restrictTo(caller)), "notification");
         if (row.dismissed_at !== null) return present(row);
-        const dismissed_at = now();
+        const dismissed_at = readNow();
         rows.update({ dismissed_at }, { id });
         return present({ ...row, dismissed_at });
       }),
@@ -116,6 +116,6 @@ export function createNotifications({ store, clock, masking }: NotificationsDeps
       store.write(() => rows.remove({ user_id: from }));
     },
     /** Removes notifications that were dismissed before that time, ms since the epoch. */
-    prune: (before: number): boolean => removeOld(store, "notifications", "dismissed_at < ?", timestamp(before)),
+    prune: (before: number): boolean => removeOld(store, "notifications", "dismissed_at < ?", toTimestamp(before)),
   };
 }

@@ -1,6 +1,6 @@
 /** The configured providers. A client's secret is sealed, never part of an answer, and never sent to another issuer. */
 import type { OidcSettings } from "../../adapter/oidc.ts";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { isLoopback } from "../../core/config.ts";
 import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
@@ -50,7 +50,7 @@ export function createOidcProviders({
     /** @throws Problem 409 when the slug is taken, 422. */
     create({ slug, client_secret, ...input }: OidcCreate, caller: Caller): ProviderRow {
       if (!isSlug(slug)) throw invalidField("/slug", "This word is reserved");
-      const at = timestamp(clock.now());
+      const at = toTimestamp(clock.now());
       const row: ProviderRow = normalize({
         scopes: DEFAULT_SCOPES,
         auto_create: false,
@@ -80,7 +80,7 @@ export function createOidcProviders({
     update(slug: string, { client_secret, ...input }: OidcUpdate, caller: Caller): ProviderRow {
       return store.write(() => {
         const before = find(slug);
-        const next = normalize({ ...before, ...definedOf(input), updated_at: timestamp(clock.now()) });
+        const next = normalize({ ...before, ...definedOf(input), updated_at: toTimestamp(clock.now()) });
         if (client_secret !== undefined) next.client_secret_sealed = client_secret ? sealer.seal(client_secret) : null;
         else if (next.issuer !== before.issuer) next.client_secret_sealed = null;
         if (input.group_roles !== undefined) assertProjects(next);

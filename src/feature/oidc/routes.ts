@@ -6,7 +6,7 @@ import { isProblem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Caller } from "../../http/caller.ts";
 import { cookieOf, SESSION_COOKIE } from "../../http/cookies.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import type { Site } from "../../http/site.ts";
 import { SignedIn } from "../auth/model.ts";
 import { CallbackBody, OidcButton, OidcCreate, OidcProvider, OidcTest, OidcTestResult, OidcUpdate } from "./model.ts";
@@ -46,12 +46,12 @@ function providerRoutes({ providers, probe, site }: OidcRouteDeps) {
       ...shown,
       id: row.slug,
       client_secret_set: client_secret_sealed !== null,
-      redirect_uri: quietly(() => redirectUri(site, row.slug, request)),
+      redirect_uri: readOrNull(() => redirectUri(site, row.slug, request)),
     };
   };
 
-  return operations("auth", [
-    operation("listOidc", `GET ${PATH}`, {
+  return tagOperations("auth", [
+    defineOperation("listOidc", `GET ${PATH}`, {
       access: "public",
       credential: true,
       answer: t.Object({ items: t.Array(t.Union([OidcProvider, OidcButton])), next_cursor: t.Null() }),
@@ -66,7 +66,7 @@ function providerRoutes({ providers, probe, site }: OidcRouteDeps) {
         return { items, next_cursor: null };
       },
     }),
-    operation("createOidc", `POST ${PATH}`, {
+    defineOperation("createOidc", `POST ${PATH}`, {
       access: "admin",
       scope: "accounts",
       body: OidcCreate,
@@ -78,7 +78,7 @@ function providerRoutes({ providers, probe, site }: OidcRouteDeps) {
           () => present(providers.create(body, caller), request),
         ),
     }),
-    operation("testOidc", `POST ${PATH}/test`, {
+    defineOperation("testOidc", `POST ${PATH}/test`, {
       access: "admin",
       scope: "accounts",
       body: OidcTest,
@@ -86,13 +86,13 @@ function providerRoutes({ providers, probe, site }: OidcRouteDeps) {
       summary: "Test a sign-on provider before it is stored: discovery, keys, redirect address and secret",
       handler: async ({ body, request }) => {
         const { scopes, ...settings } = providers.draft(body);
-        const redirect_uri = quietly(() => redirectUri(site, body.slug, request));
+        const redirect_uri = readOrNull(() => redirectUri(site, body.slug, request));
         const findings = await probe(settings, { redirectUri: redirect_uri, scopes });
         const has = (verdict: string) => findings.some((finding) => finding.verdict === verdict);
         return { verdict: has("fail") ? "fail" : has("warn") ? "warn" : "ok", redirect_uri, findings };
       },
     }),
-    operation("getOidc", `GET ${PATH}/:slug`, {
+    defineOperation("getOidc", `GET ${PATH}/:slug`, {
       access: "admin",
       credential: true,
       params: IdPath,
@@ -100,7 +100,7 @@ function providerRoutes({ providers, probe, site }: OidcRouteDeps) {
       summary: "Get a sign-on provider",
       handler: ({ params, request }) => present(providers.find(params.slug), request),
     }),
-    operation("updateOidc", `PUT ${PATH}/:slug`, {
+    defineOperation("updateOidc", `PUT ${PATH}/:slug`, {
       access: "admin",
       scope: "accounts",
       params: IdPath,
@@ -109,7 +109,7 @@ function providerRoutes({ providers, probe, site }: OidcRouteDeps) {
       summary: "Change a sign-on provider; another issuer drops the client secret",
       handler: ({ params, body, caller, request }) => present(providers.update(params.slug, body, caller), request),
     }),
-    operation("deleteOidc", `DELETE ${PATH}/:slug`, {
+    defineOperation("deleteOidc", `DELETE ${PATH}/:slug`, {
       access: "admin",
       scope: "accounts",
       params: IdPath,
@@ -121,7 +121,7 @@ function providerRoutes({ providers, probe, site }: OidcRouteDeps) {
 }
 
 function signOnRoutes({ signOn, site, open }: OidcRouteDeps) {
-  const binding = (state: string, value: string, maxAge: number) =>
+  const createBindingCookie = (state: string, value: string, maxAge: number) =>
     // The cookie must be Lax, because the browser brings the answer by a navigation from the provider's site.
     site.cookie(flowCookie(state), value, { path: PATH, sameSite: "Lax", maxAge });
   const sessionCookie = (value: string) =>
@@ -129,7 +129,7 @@ function signOnRoutes({ signOn, site, open }: OidcRouteDeps) {
 
   async function begin(slug: string, returnTo: string | undefined, request: Request): Promise<Response> {
     const { url, state, binding: value } = await signOn.begin(slug, redirectUri(site, slug, request), returnTo);
-    const headers = { "Set-Cookie": binding(state, value, LIMITS.signOnMs / 1_000) };
+    const headers = { "Set-Cookie": createBindingCookie(state, value, LIMITS.signOnMs / 1_000) };
     if (!request.headers.get("accept")?.includes("application/json"))
       return new Response(null, { status: 302, headers: { ...headers, Location: url } });
     const expires_in = LIMITS.signOnMs / 1_000;
@@ -145,7 +145,7 @@ function signOnRoutes({ signOn, site, open }: OidcRouteDeps) {
   async function arrive(slug: string, request: Request, caller: Caller): Promise<Response> {
     const parameters = new URL(request.url).searchParams;
     const headers = new Headers({ "Cache-Control": "no-store" });
-    headers.append("Set-Cookie", binding(parameters.get("state") ?? "", "", 0));
+    headers.append("Set-Cookie", createBindingCookie(parameters.get("state") ?? "", "", 0));
     try {
       const arrived = await finish(slug, parameters, request, caller);
       const { cookie } = await open(arrived, "cookie", request, caller);
@@ -156,12 +156,12 @@ function signOnRoutes({ signOn, site, open }: OidcRouteDeps) {
       if (!isProblem(error) || request.headers.get("accept")?.includes("application/json")) throw error;
       headers.set("Content-Type", "text/html; charset=utf-8");
       headers.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'");
-      return new Response(page(error.detail, error.code, `${site.prefix}/`), { status: error.status, headers });
+      return new Response(renderPage(error.detail, error.code, `${site.prefix}/`), { status: error.status, headers });
     }
   }
 
-  return operations("auth", [
-    operation("getOidcAuthorize", `GET ${PATH}/:slug/authorize`, {
+  return tagOperations("auth", [
+    defineOperation("getOidcAuthorize", `GET ${PATH}/:slug/authorize`, {
       access: "public",
       credential: true,
       limit: "sign-on",
@@ -176,7 +176,7 @@ function signOnRoutes({ signOn, site, open }: OidcRouteDeps) {
       documented: { responses: { 302: { description: "Redirect to the provider." } } },
       handler: ({ params, query, request }) => begin(params.slug, query.return_to, request),
     }),
-    operation("getOidcCallback", `GET ${PATH}/:slug/callback`, {
+    defineOperation("getOidcCallback", `GET ${PATH}/:slug/callback`, {
       access: "public",
       credential: true,
       limit: "sign-on",
@@ -190,7 +190,7 @@ function signOnRoutes({ signOn, site, open }: OidcRouteDeps) {
       },
       handler: ({ params, request, caller }) => arrive(params.slug, request, caller),
     }),
-    operation("callbackOidc", `POST ${PATH}/:slug/callback`, {
+    defineOperation("callbackOidc", `POST ${PATH}/:slug/callback`, {
       access: "public",
       limit: "sign-on",
       params: SlugPath,
@@ -202,7 +202,7 @@ function signOnRoutes({ signOn, site, open }: OidcRouteDeps) {
         const parameters = new URLSearchParams(Object.entries(given).filter((pair) => pair[1] !== undefined));
         const arrived = await finish(params.slug, parameters, request, caller);
         const { answer, cookie } = await open(arrived, session, request, caller);
-        const cookies = [binding(body.state, "", 0), ...(cookie ? [sessionCookie(cookie)] : [])];
+        const cookies = [createBindingCookie(body.state, "", 0), ...(cookie ? [sessionCookie(cookie)] : [])];
         Object.assign(set.headers, { "Set-Cookie": cookies });
         return answer;
       },
@@ -220,10 +220,10 @@ const FAILED_PAGE = {
 } as const;
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
-const page = (detail: string, code: string, home: string): string =>
+const renderPage = (detail: string, code: string, home: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Sign-on failed</title></head><body><h1>Sign-on failed</h1><p>${escapeHtml(detail)}</p><p><code>${escapeHtml(code)}</code></p><p><a href="${escapeHtml(home)}">Back</a></p></body></html>`;
 
-function quietly<T>(read: () => T): T | null {
+function readOrNull<T>(read: () => T): T | null {
   try {
     return read();
   } catch {

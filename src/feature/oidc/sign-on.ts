@@ -6,7 +6,7 @@
 
 import { randomBytes } from "node:crypto";
 import type { OidcClient, OidcPerson, OidcSettings } from "../../adapter/oidc.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, toTimestamp } from "../../core/clock.ts";
 import { domainOf, isEmail, normalEmail } from "../../core/email.ts";
 import { badRequest, forbidden, Problem, unauthorized } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -107,7 +107,7 @@ export function createSignOn({
       issuer: provider.issuer,
       subject: person.subject,
       user_id: user.id,
-      created_at: timestamp(clock.now()),
+      created_at: toTimestamp(clock.now()),
     };
     links.insert(link);
     audit({ action: "identity.linked", actor: user.id, subject: user.id, data: { provider: provider.slug } });
@@ -115,7 +115,7 @@ export function createSignOn({
   }
   function createUser(email: string, person: OidcPerson, provider: ProviderRow): UserRow {
     const display_name = person.name?.replace(/[\x00-\x1f\x7f]/g, "").slice(0, LIMITS.nameCharacters) || undefined;
-    const at = timestamp(clock.now());
+    const at = toTimestamp(clock.now());
     const row = newUserRow({ id: newId("user"), email, display_name, role: "user", password_hash: null, at });
     people.insert(row);
     audit({ action: "user.created", actor: row.id, subject: row.id, data: { provider: provider.slug } });
@@ -130,7 +130,7 @@ export function createSignOn({
       ? "admin"
       : "user";
     if (role === user.role || (role === "user" && otherAdministrator(store, user.id) === undefined)) return;
-    people.update({ role, updated_at: timestamp(clock.now()) }, { id: user.id });
+    people.update({ role, updated_at: toTimestamp(clock.now()) }, { id: user.id });
     if (role === "user") endSessions(user.id);
     audit({
       action: "user.role_from_claim",

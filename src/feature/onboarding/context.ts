@@ -145,14 +145,14 @@ export function taskFaults(tasks: WholeContext["architecture"]["tasks"]): string
 
 const list = (title: string, items: readonly string[] | undefined): string[] =>
   items?.length ? [`## ${title}\n\n${items.map((item) => `- ${item}`).join("\n")}`] : [];
-const paragraph = (title: string, text: string | undefined): string[] => (text ? [`## ${title}\n\n${text}`] : []);
+const formatParagraph = (title: string, text: string | undefined): string[] => (text ? [`## ${title}\n\n${text}`] : []);
 
 /** The project's vision as Markdown. */
 export function visionOf({ intake, strategy, product, architecture }: WholeContext): string {
   return [
     intake.summary,
-    ...paragraph("For whom", intake.audience),
-    ...paragraph("Problem", strategy.problem),
+    ...formatParagraph("For whom", intake.audience),
+    ...formatParagraph("Problem", strategy.problem),
     ...list("Goals", strategy.goals),
     ...list("Not goals", strategy.non_goals),
     ...list("Success", strategy.success),
@@ -160,9 +160,9 @@ export function visionOf({ intake, strategy, product, architecture }: WholeConte
       "Features",
       product.features.map(({ title, description }) => `**${title}**: ${description}`),
     ),
-    ...paragraph("First release", product.first_release),
+    ...formatParagraph("First release", product.first_release),
     ...list("Constraints", product.constraints),
-    ...paragraph("Approach", architecture.approach),
+    ...formatParagraph("Approach", architecture.approach),
     ...list(
       "Decisions",
       architecture.decisions?.map(({ decision, reason }) => `${decision} (${reason})`),

@@ -89,7 +89,7 @@ export function createProgress(deps: ProgressDeps) {
     rows.update(sessionId, { status: "abandoned" });
     say(tx, sessionId, "abandoned");
   };
-  const over = (row: OnboardingRow): string =>
+  const describeEnd = (row: OnboardingRow): string =>
     row.status === "completed"
       ? `The project ${row.project_id} is made. Say goodbye in a sentence; there is nothing left to ask.`
       : `Your part is over. Say so in a sentence and ask nothing: the interviewer for "${row.phase}" speaks next.`;
@@ -105,7 +105,7 @@ export function createProgress(deps: ProgressDeps) {
     update: (execution: ExecutionInfo, more: OnboardingContext): { context: OnboardingContext; missing: string[] } =>
       store.write((tx) => {
         const { row, phase } = ledBy(execution);
-        if (!phase) throw conflict(over(row), "phase_over");
+        if (!phase) throw conflict(describeEnd(row), "phase_over");
         const given = deps.masker.json(more);
         if (Object.keys(given).length === 0) return { context: row.context, missing: missingOf(phase, row.context) };
         const { name, repository } = given.intake ?? {};
@@ -132,7 +132,7 @@ export function createProgress(deps: ProgressDeps) {
     finish: (execution: ExecutionInfo): string =>
       store.write((tx) => {
         const { row, phase } = ledBy(execution);
-        if (!phase) return over(row);
+        if (!phase) return describeEnd(row);
         const missing = missingOf(phase, row.context);
         if (missing.length > 0)
           throw conflict(
@@ -143,7 +143,7 @@ export function createProgress(deps: ProgressDeps) {
         if (next) {
           rows.update(row.session_id, { phase: next });
           say(tx, row.session_id, "phase");
-          return over(rowOf(row.session_id));
+          return describeEnd(rowOf(row.session_id));
         }
         const { project, tasks } = makeProject(deps.making, row.context as unknown as WholeContext, {
           caller: callerOf(execution),

@@ -4,7 +4,7 @@ import { Type as t } from "@sinclair/typebox";
 import type { SkepEvent } from "../../core/events.ts";
 import type { Caller } from "../../http/caller.ts";
 import { listOf, PageQuery, pageOf, queryLimit } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { queryBoolean, queryInteger } from "../../http/schema.ts";
 import { stillHolds } from "../../http/standing.ts";
 import type { Core } from "../feature.ts";
@@ -45,15 +45,15 @@ export function onboardingRoutes({ onboardings, streams, lastEvent }: Onboarding
       },
     });
   };
-  return operations("onboarding", [
-    operation("listOnboardingSessions", "GET /v1/onboarding/sessions", {
+  return tagOperations("onboarding", [
+    defineOperation("listOnboardingSessions", "GET /v1/onboarding/sessions", {
       access: "user",
       query: t.Object({ ...PageQuery, status: t.Optional(OnboardingStatus) }),
       answer: listOf(OnboardingSession),
       summary: "List your onboarding sessions, newest first",
       handler: ({ query, caller }) => onboardings.list(query.status, pageOf(query), caller),
     }),
-    operation("createOnboardingSession", "POST /v1/onboarding/sessions", {
+    defineOperation("createOnboardingSession", "POST /v1/onboarding/sessions", {
       access: "user",
       scope: "runs",
       body: OnboardingCreate,
@@ -61,7 +61,7 @@ export function onboardingRoutes({ onboardings, streams, lastEvent }: Onboarding
       summary: "Start an onboarding that ends in a new project",
       handler: ({ body, caller, answer }) => answer.created(LOCATION, () => onboardings.create(body, caller)),
     }),
-    operation("getOnboardingSession", "GET /v1/onboarding/sessions/:id", {
+    defineOperation("getOnboardingSession", "GET /v1/onboarding/sessions/:id", {
       access: "user",
       query: t.Object({
         limit: t.Optional(queryLimit(100, "Most messages in the answer")),
@@ -74,7 +74,7 @@ export function onboardingRoutes({ onboardings, streams, lastEvent }: Onboarding
       handler: ({ params, query, caller }) =>
         onboardings.detail(params.id, { limit: query.limit ?? 100, before: query.before }, caller),
     }),
-    operation("deleteOnboardingSession", "DELETE /v1/onboarding/sessions/:id", {
+    defineOperation("deleteOnboardingSession", "DELETE /v1/onboarding/sessions/:id", {
       access: "user",
       scope: "runs",
       query: t.Object({
@@ -84,7 +84,7 @@ export function onboardingRoutes({ onboardings, streams, lastEvent }: Onboarding
       summary: "Give up an onboarding session, keeping its history unless `purge` is true",
       handler: ({ params, query, caller }) => onboardings.abandon(params.id, query.purge ?? false, caller),
     }),
-    operation("messageOnboardingSession", "POST /v1/onboarding/sessions/:id/message", {
+    defineOperation("messageOnboardingSession", "POST /v1/onboarding/sessions/:id/message", {
       access: "user",
       scope: "runs",
       query: t.Object({
@@ -104,7 +104,7 @@ export function onboardingRoutes({ onboardings, streams, lastEvent }: Onboarding
         return answer.accepted(LOCATION, () => onboardings.send(params.id, body, caller));
       },
     }),
-    operation("stopOnboardingSession", "POST /v1/onboarding/sessions/:id/stop", {
+    defineOperation("stopOnboardingSession", "POST /v1/onboarding/sessions/:id/stop", {
       access: "user",
       scope: "runs",
       answer: OnboardingSession,

@@ -3,7 +3,7 @@
  * sees an onboarding.
  */
 
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, notFound } from "../../core/errors.ts";
 import { toUsd } from "../../core/money.ts";
 import { shownOf } from "../../core/schema.ts";
@@ -139,7 +139,7 @@ export function createOnboardings(deps: OnboardingsDeps) {
       }),
     /** Gives up onboardings in which nothing happened for too long. @param before ms since the epoch. */
     prune(before: number): void {
-      for (const sessionId of rows.listIdle(timestamp(before), PRUNED_AT_ONCE)) sessions.end(sessionId);
+      for (const sessionId of rows.listIdle(toTimestamp(before), PRUNED_AT_ONCE)) sessions.end(sessionId);
     },
   };
 }

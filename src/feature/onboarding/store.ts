@@ -6,7 +6,7 @@ import { allOf, type Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { onboardings } from "../../store/tables/onboarding.ts";
 import { sessions } from "../../store/tables/sessions.ts";
-import { readable, ruledBy, WHOSE } from "../../store/whose.ts";
+import { buildReadCondition, ruledBy, WHOSE } from "../../store/whose.ts";
 import type { SessionRow } from "../sessions/service.ts";
 import type { OnboardingStatus } from "./model.ts";
 
@@ -28,7 +28,7 @@ const JOINED = "FROM onboardings JOIN sessions ON sessions.id = onboardings.sess
 
 export function createOnboardingStore({ rows: rowsOf, statement }: Pick<Store, "rows" | "statement">) {
   const [rows, sessionRows] = [rowsOf(onboardings), rowsOf(sessions)];
-  const ids = (rest: string, ...values: unknown[]): string[] =>
+  const listIds = (rest: string, ...values: unknown[]): string[] =>
     statement<string>(`SELECT onboardings.session_id ${JOINED} ${rest}`).pluck().all(values);
   return {
     find: (session_id: string): OnboardingRow | undefined => rows.find({ session_id }),
@@ -44,12 +44,12 @@ export function createOnboardingStore({ rows: rowsOf, statement }: Pick<Store, "
           : ["(sessions.last_activity_at, sessions.id) < (?, ?)", at, id];
       const { where, values } = allOf(
         ["sessions.kind = 'onboarding'"],
-        readable(caller, ruledBy(WHOSE.onboardings.policy, WHOSE.sessions)),
+        buildReadCondition(caller, ruledBy(WHOSE.onboardings.policy, WHOSE.sessions)),
         status && ["onboardings.status = ?", status],
         earlier,
       );
       const order = "ORDER BY sessions.last_activity_at DESC, sessions.id DESC LIMIT ?";
-      return ids(`${where} ${order}`, ...values, page.limit + 1).map((session_id) => ({
+      return listIds(`${where} ${order}`, ...values, page.limit + 1).map((session_id) => ({
         row: rows.find({ session_id })!,
         session: sessionRows.find({ id: session_id })!,
       }));
@@ -57,6 +57,6 @@ export function createOnboardingStore({ rows: rowsOf, statement }: Pick<Store, "
     /** Active onboardings in which nothing has happened since that time. @param before RFC 3339. */
     // The status as the partial index has it.
     listIdle: (before: string, limit: number): string[] =>
-      ids("WHERE onboardings.status = 'active' AND sessions.last_activity_at < ? LIMIT ?", before, limit),
+      listIds("WHERE onboardings.status = 'active' AND sessions.last_activity_at < ? LIMIT ?", before, limit),
   };
 }

@@ -1,5 +1,5 @@
 /** Requests for permission and remembered answers, as people read them. */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { shownOf } from "../../core/schema.ts";
 import { PermissionRequest, type RememberedAnswer } from "./model.ts";
 import type { AnswerRow, RequestRow, WorkOfRequest } from "./store.ts";
@@ -18,7 +18,7 @@ export function presentRequest(row: RequestRow, work: WorkOfRequest | undefined)
     step_id: work?.step_id ?? null,
     project_id: work?.project_id ?? null,
     requested_at: row.created_at,
-    deadline: timestamp(row.deadline),
+    deadline: toTimestamp(row.deadline),
   };
 }
 

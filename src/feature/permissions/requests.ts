@@ -2,7 +2,7 @@
  * Requests for permission, as the requesting work sees them. A request's row is written before its work is suspended,
  * so that a crash cannot make it ask twice. A request ends with an answer, when its time is over, or with its work.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import type { EventRefs } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import type { Masking } from "../../core/masking.ts";
@@ -17,7 +17,7 @@ import { messageOf } from "./present.ts";
 import type { PermissionStore, RequestRow, WorkOfRequest } from "./store.ts";
 
 interface RequestsDeps extends Pick<Core, "store" | "clock"> {
-  bus: Pick<Bus, "until">;
+  bus: Pick<Bus, "waitUntil">;
   masking: Pick<Masking, "text">;
   rows: PermissionStore;
   sessions: Pick<Sessions, "tryNow">;
@@ -31,7 +31,7 @@ export type Requests = ReturnType<typeof createRequests>;
 const SUBJECT_CHARACTERS = 100_000;
 /** Characters that are invisible on a screen or change the direction of text. */
 const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Variation_Selector}]/gu;
-const visible = (text: string): string =>
+const escapeUnseen = (text: string): string =>
   text.replace(UNSEEN, (sign) => `\\u{${sign.codePointAt(0)!.toString(16)}}`).toWellFormed();
 
 const refsOf = (row: Pick<RequestRow, "session_id" | "agent_id">, work: WorkOfRequest | undefined): EventRefs => ({
@@ -59,11 +59,11 @@ function standOf(row: RequestRow): Permit {
 }
 
 export function createRequests({ store, bus, clock, masking, rows, sessions, waitMs }: RequestsDeps) {
-  const now = () => timestamp(clock.now());
+  const readNow = () => toTimestamp(clock.now());
 
   /** Ends a request. Its work continues, unless the request was withdrawn. */
   function resolve(tx: WriteTx, row: RequestRow, change: Partial<RequestRow> & { state: PermissionState }): void {
-    rows.update(row.id, { ...change, answered_at: now() });
+    rows.update(row.id, { ...change, answered_at: readNow() });
     const by = change.answered_by ?? undefined;
     tx.emit(permissionResolved, {
       ...refsOf(row, rows.work(row.session_id)),
@@ -81,7 +81,7 @@ export function createRequests({ store, bus, clock, masking, rows, sessions, wai
     lastAsked: ({ id }, beginning) =>
       rows.ofExecution(id).findLast(({ call_id }) => call_id.startsWith(beginning))?.call_id,
     waitForAnswer: ({ sessionId }, callId, signal) =>
-      bus.until([permissionResolved], () => rows.ofCall(sessionId, callId)?.state !== "waiting", signal),
+      bus.waitUntil([permissionResolved], () => rows.ofCall(sessionId, callId)?.state !== "waiting", signal),
     withdraw: ({ sessionId }, callId) =>
       store.write((tx) => {
         const row = rows.ofCall(sessionId, callId);
@@ -96,7 +96,7 @@ export function createRequests({ store, bus, clock, masking, rows, sessions, wai
         const work = rows.work(execution.sessionId);
         const rules = [...new Set(asking.map((rule) => rule.text))];
         if (!isUncertain && isRemembered(execution.agentId, work, rules)) return { state: "allowed" };
-        const subject = visible(masking.text(text));
+        const subject = escapeUnseen(masking.text(text));
         if (subject.length > SUBJECT_CHARACTERS)
           return {
             state: "denied",
@@ -114,7 +114,7 @@ export function createRequests({ store, bus, clock, masking, rows, sessions, wai
           rules,
           can_remember: !isUncertain,
           state: "waiting",
-          created_at: now(),
+          created_at: readNow(),
           deadline: clock.now() + waitMs(),
         });
         const { tool, can_remember, deadline } = row;
@@ -126,7 +126,7 @@ export function createRequests({ store, bus, clock, masking, rows, sessions, wai
             subject: subject.slice(0, 4_000),
             message: messageOf(row),
             can_remember,
-            deadline: timestamp(deadline),
+            deadline: toTimestamp(deadline),
           },
         });
         return { state: "waiting", until: deadline };

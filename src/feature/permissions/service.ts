@@ -1,7 +1,7 @@
 /**
  * Requests for permission as people see them: those that wait, the answers that people give, and remembered answers.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { Masking } from "../../core/masking.ts";
@@ -56,7 +56,7 @@ export function createPermissions({ store, clock, audit, masking, rows, requests
         rule,
         subject: row.subject.slice(0, 2_000),
         answered_by: actorOf(caller),
-        created_at: timestamp(clock.now()),
+        created_at: toTimestamp(clock.now()),
       });
     for (const other of rows.waitingOfAgent(row.agent_id))
       if (

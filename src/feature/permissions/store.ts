@@ -1,10 +1,10 @@
 /** Rows of requests and of remembered answers. */
 import type { Asker } from "../../core/ownership.ts";
 import type { Execution } from "../../engine/execution.ts";
-import { below } from "../../store/reader.ts";
+import { seekBelow } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { permissionAnswers, permissionRequests } from "../../store/tables/permissions.ts";
-import { readable, WHOSE } from "../../store/whose.ts";
+import { buildReadCondition, WHOSE } from "../../store/whose.ts";
 
 export type RequestRow = typeof permissionRequests.$inferSelect;
 export type AnswerRow = typeof permissionAnswers.$inferSelect;
@@ -56,10 +56,13 @@ export function createPermissionStore({ rows, statement }: Pick<Store, "rows" | 
     /** Newest first. */
     list(isWaiting: boolean, asker: Asker, after: string | null, limit: number): RequestRow[] {
       const state = isWaiting ? "state = 'waiting'" : "state <> 'waiting'";
-      return requests.list([readable(asker, WHOSE.permission_requests), [state], below("id", { after })], {
-        order: "id DESC",
-        limit,
-      });
+      return requests.list(
+        [buildReadCondition(asker, WHOSE.permission_requests), [state], seekBelow("id", { after })],
+        {
+          order: "id DESC",
+          limit,
+        },
+      );
     },
     work: (sessionId: string): WorkOfRequest | undefined => statement<WorkOfRequest>(WORK).get(sessionId),
     /** Texts of the rules that need no further question in that work. */
@@ -69,7 +72,7 @@ export function createPermissionStore({ rows, statement }: Pick<Store, "rows" | 
     answers,
     remember: (row: AnswerRow): boolean => answers.insertIfNew(row),
     listAnswers(filter: AnswerFilter, asker: Asker, after: string | null, limit: number): AnswerRow[] {
-      return answers.list([readable(asker, WHOSE.permission_answers), filter, below("id", { after })], {
+      return answers.list([buildReadCondition(asker, WHOSE.permission_answers), filter, seekBelow("id", { after })], {
         order: "id DESC",
         limit,
       });

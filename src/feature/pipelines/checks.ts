@@ -1,5 +1,5 @@
 /** Checks pipelines against the team that would carry them out. A check is reused until what it depended on changes. */
-import { lazy } from "../../core/lazy.ts";
+import { memoize } from "../../core/lazy.ts";
 import type { KnownNames } from "../../engine/pipeline/meaning.ts";
 import type { ParsedPipeline } from "../../engine/pipeline/parse.ts";
 import type { TextFile } from "../../store/text-folder.ts";
@@ -43,7 +43,7 @@ export function createChecks({ parse, agentIds, skillsOf }: ChecksDeps) {
     };
     const skills = new Map<string, Names>();
     return {
-      agents: lazy(() => namesIn(agentIds())),
+      agents: memoize(() => namesIn(agentIds())),
       skillsOf(agentId) {
         const names = skills.get(agentId) ?? namesIn(skillsOf(agentId));
         skills.set(agentId, names);

@@ -24,7 +24,7 @@ export const pipelines = defineFeature("pipelines", ({ store, audit, team, skill
   return {
     service,
     routes: () => pipelineRoutes(service, pipelineJsonSchema),
-    counts: () => ({ pipelines: service.ids().length }),
+    counts: () => ({ pipelines: service.listIds().length }),
     checks: () => [checkFiles("pipelines", service.files())],
   };
 });

@@ -4,26 +4,26 @@ import { Type as t } from "@sinclair/typebox";
 import { awaitOwnTurn } from "../../core/turns.ts";
 import { assertIfMatch } from "../../http/etag.ts";
 import { pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Pipeline, PipelineBody, PipelineDetail, Validation } from "./model.ts";
 import type { Pipelines } from "./service.ts";
 
 /** @param jsonSchema schema of the file format, for editors. */
 export function pipelineRoutes(pipelines: Pipelines, jsonSchema: () => Record<string, unknown>) {
-  return operations("pipelines", [
-    operation("listPipelines", "GET /v1/pipelines", {
+  return tagOperations("pipelines", [
+    defineOperation("listPipelines", "GET /v1/pipelines", {
       access: "user",
       ...pagesOf(Pipeline),
       summary: "List pipelines by id, broken ones with their problems",
       handler: ({ query }) => pipelines.listInTurns(pageOf(query)),
     }),
-    operation("getPipelinesSchemaJson", "GET /v1/pipelines/schema.json", {
+    defineOperation("getPipelinesSchemaJson", "GET /v1/pipelines/schema.json", {
       access: "user",
       answer: t.Record(t.String(), t.Unknown()),
       summary: "Get the JSON Schema of pipeline files, for editors",
       handler: () => jsonSchema(),
     }),
-    operation("validatePipeline", "POST /v1/pipelines/validate", {
+    defineOperation("validatePipeline", "POST /v1/pipelines/validate", {
       access: "user",
       body: PipelineBody,
       answer: Validation,
@@ -33,20 +33,20 @@ export function pipelineRoutes(pipelines: Pipelines, jsonSchema: () => Record<st
         return pipelines.validate(body);
       },
     }),
-    operation("getPipeline", "GET /v1/pipelines/:id", {
+    defineOperation("getPipeline", "GET /v1/pipelines/:id", {
       access: "user",
       answer: PipelineDetail,
       summary: "Get a pipeline with the text of its file",
       handler: ({ params, answer }) => answer.tag(pipelines.get(params.id)),
     }),
-    operation("createPipeline", "POST /v1/pipelines", {
+    defineOperation("createPipeline", "POST /v1/pipelines", {
       access: "admin",
       body: PipelineBody,
       answer: { 201: PipelineDetail },
       summary: "Create a pipeline",
       handler: ({ body, caller, answer }) => answer.created("/v1/pipelines/:id", () => pipelines.create(body, caller)),
     }),
-    operation("updatePipeline", "PUT /v1/pipelines/:id", {
+    defineOperation("updatePipeline", "PUT /v1/pipelines/:id", {
       access: "admin",
       body: PipelineBody,
       answer: PipelineDetail,
@@ -56,7 +56,7 @@ export function pipelineRoutes(pipelines: Pipelines, jsonSchema: () => Record<st
         return answer.tag(pipelines.update(params.id, body, caller));
       },
     }),
-    operation("deletePipeline", "DELETE /v1/pipelines/:id", {
+    defineOperation("deletePipeline", "DELETE /v1/pipelines/:id", {
       access: "admin",
       answer: 204,
       summary: "Delete a pipeline; its runs continue with the copy they hold",

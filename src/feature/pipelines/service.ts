@@ -1,6 +1,6 @@
 /** Pipelines: files that people write. They are checked when they are read, and written only if valid. */
 import { type Document, parseDocument } from "yaml";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound, Problem } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
 import { didYouMean } from "../../core/near.ts";
@@ -37,10 +37,10 @@ export function createPipelines(deps: PipelinesDeps) {
     isSlug(id) ? (folder.read(`${FOLDER}/${id}.yml`) ?? folder.read(`${FOLDER}/${id}.yaml`)) : undefined;
   const find = (id: string): TextFile => {
     const file = fileOf(id);
-    if (!file) throw notFound("pipeline", didYouMean(id, ids()));
+    if (!file) throw notFound("pipeline", didYouMean(id, listIds()));
     return file;
   };
-  const ids = (): string[] => {
+  const listIds = (): string[] => {
     const names = folder
       .list(FOLDER)
       .filter(({ name, kind }) => kind === "file" && ENDING.test(name))
@@ -56,7 +56,7 @@ export function createPipelines(deps: PipelinesDeps) {
       return file ? [show(id, file, team)] : [];
     });
   };
-  const every = <T>(show: Show<T>): T[] => folder.snapshot(() => allOf(ids(), show));
+  const showAll = <T>(show: Show<T>): T[] => folder.snapshot(() => allOf(listIds(), show));
   const present = (id: string, file: TextFile, team: Team): Pipeline => {
     const { definition, problems } = parseFile(id, file, team);
     return {
@@ -71,16 +71,16 @@ export function createPipelines(deps: PipelinesDeps) {
       source_file: file.path,
       valid: definition !== undefined,
       problems,
-      updated_at: timestamp(Math.trunc(file.modifiedAt)),
+      updated_at: toTimestamp(Math.trunc(file.modifiedAt)),
     };
   };
-  const detail = (id: string): PipelineDetail => {
+  const loadDetail = (id: string): PipelineDetail => {
     const file = find(id);
     return { ...present(id, file, teamNow()), source: file.text };
   };
   const assertValid = (text: string, fileId?: string): PipelineDefinition => {
     const { definition, problems } = parseText(text, fileId);
-    if (!definition) throw wrong(problems);
+    if (!definition) throw createProblem(problems);
     return definition;
   };
   const record = (change: string, id: string, caller: Caller): void =>
@@ -90,11 +90,11 @@ export function createPipelines(deps: PipelinesDeps) {
     });
 
   const wantedOf = (page: Page): { wanted: string[]; next_cursor: string | null } => {
-    const rows = ids().map((id) => ({ id }));
+    const rows = listIds().map((id) => ({ id }));
     const { items, next_cursor } = pageOfArray(rows, page, ({ id }) => id);
     return { wanted: items.map(({ id }) => id), next_cursor };
   };
-  function* look(wanted = ids): Generator<void> {
+  function* look(wanted = listIds): Generator<void> {
     yield* lookAtTeam();
     const team = teamNow();
     for (const id of wanted()) {
@@ -110,7 +110,7 @@ export function createPipelines(deps: PipelinesDeps) {
     });
 
   return {
-    ids,
+    listIds,
     list,
     /** Reads and checks all pipelines, a few before each `yield`, so that other work runs in between. */
     look,
@@ -123,16 +123,16 @@ export function createPipelines(deps: PipelinesDeps) {
       ),
     /** All pipelines. */
     listSummaries: (): Pick<Pipeline, "id" | "name" | "description">[] =>
-      every((id, file, team) => {
+      showAll((id, file, team) => {
         const { definition } = parseFile(id, file, team);
         return { id, name: definition?.name ?? id, description: definition?.description ?? "" };
       }),
     /** @throws Problem 404. */
-    get: detail,
+    get: loadDetail,
     /** The definition of a pipeline, for a run. @throws Problem 404, 422 `pipeline_invalid` with its problems. */
     definitionOf(id: string): PipelineDefinition {
       const { definition, problems } = parseFile(id, find(id), teamNow());
-      if (!definition) throw wrong(problems, "pipeline_invalid", `The pipeline ${id} cannot run. `);
+      if (!definition) throw createProblem(problems, "pipeline_invalid", `The pipeline ${id} cannot run. `);
       return definition;
     },
     /** @throws Problem 409 when the id is taken, 422. */
@@ -143,7 +143,7 @@ export function createPipelines(deps: PipelinesDeps) {
       if (fileOf(id)) throw conflict("A pipeline with this id exists. Change it, or choose another id.");
       folder.write(`${FOLDER}/${id}.yml`, text);
       record("created", id, caller);
-      return detail(id);
+      return loadDetail(id);
     },
     /** Replaces the whole text, or single fields, which keeps the file's comments. @throws Problem 422. */
     update(id: string, body: PipelineBody, caller: Caller): PipelineDetail {
@@ -152,7 +152,7 @@ export function createPipelines(deps: PipelinesDeps) {
       assertValid(text, id);
       folder.write(file.path, text);
       record("updated", id, caller);
-      return detail(id);
+      return loadDetail(id);
     },
     remove(id: string, caller: Caller): void {
       folder.remove(find(id).path);
@@ -160,7 +160,7 @@ export function createPipelines(deps: PipelinesDeps) {
     },
     /** Every pipeline file with its problems. */
     files: (): { file: string; problems: Pipeline["problems"] }[] =>
-      every(present).map(({ source_file, problems }) => ({ file: source_file, problems })),
+      showAll(present).map(({ source_file, problems }) => ({ file: source_file, problems })),
     validate(body: PipelineBody): Validation {
       const { definition, problems } = parseText(body.source ?? rewrite("", body));
       return { valid: definition !== undefined, problems };
@@ -168,7 +168,7 @@ export function createPipelines(deps: PipelinesDeps) {
   };
 }
 
-function wrong(problems: ParsedPipeline["problems"], code = "validation_failed", head = ""): Problem {
+function createProblem(problems: ParsedPipeline["problems"], code = "validation_failed", head = ""): Problem {
   const [first] = problems;
   const detail = `${head}${first ? `Line ${first.line}: ${first.message}` : "The pipeline is not valid."}`;
   const errors = problems.map(({ pointer, message, line, column }) => ({

@@ -1,17 +1,17 @@
 /** `/v1/preferences`: what the dashboard remembers for the caller. */
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Preferences } from "./model.ts";
 import type { PreferencesService } from "./service.ts";
 
 export function preferenceRoutes(preferences: PreferencesService) {
-  return operations("preferences", [
-    operation("getPreferences", "GET /v1/preferences", {
+  return tagOperations("preferences", [
+    defineOperation("getPreferences", "GET /v1/preferences", {
       access: "user",
       answer: Preferences,
       summary: "Get your preferences, which the dashboard remembers in every browser",
       handler: ({ caller }) => preferences.get(caller),
     }),
-    operation("updatePreferences", "PATCH /v1/preferences", {
+    defineOperation("updatePreferences", "PATCH /v1/preferences", {
       access: "user",
       strict: true,
       body: Preferences,

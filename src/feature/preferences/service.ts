@@ -1,9 +1,9 @@
 /** Preferences: each person's own, read and written by name. */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
 import { preferences as table } from "../../store/tables/preferences.ts";
-import { readable, WHOSE } from "../../store/whose.ts";
+import { buildReadCondition, WHOSE } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
 import { PREFERENCE_BYTES, PREFERENCES_MAX, type Preferences } from "./model.ts";
 
@@ -13,9 +13,9 @@ export type PreferencesService = ReturnType<typeof createPreferences>;
 
 export function createPreferences({ store, clock }: PreferencesDeps) {
   const rows = store.rows(table);
-  const mine = (caller: Caller) => readable(caller, WHOSE.preferences);
+  const restrictTo = (caller: Caller) => buildReadCondition(caller, WHOSE.preferences);
   const get = (caller: Caller): Preferences => {
-    const all = rows.list([mine(caller)], { order: "name" });
+    const all = rows.list([restrictTo(caller)], { order: "name" });
     return Object.fromEntries(all.map(({ name, value }) => [name, value]));
   };
   return {
@@ -31,11 +31,11 @@ export function createPreferences({ store, clock }: PreferencesDeps) {
           throw invalidField(name, `Holds at most ${PREFERENCE_BYTES} bytes of JSON`);
       return store.write(() => {
         for (const [name, value] of Object.entries(changes)) {
-          rows.remove({ name }, mine(caller));
+          rows.remove({ name }, restrictTo(caller));
           if (value === null) continue;
-          rows.insert({ user_id: caller.userId ?? null, name, value, updated_at: timestamp(clock.now()) });
+          rows.insert({ user_id: caller.userId ?? null, name, value, updated_at: toTimestamp(clock.now()) });
         }
-        if (rows.count(mine(caller)) > PREFERENCES_MAX)
+        if (rows.count(restrictTo(caller)) > PREFERENCES_MAX)
           throw invalidField("", `At most ${PREFERENCES_MAX} names are kept: set one that is not needed to null`);
         return get(caller);
       });

@@ -1,21 +1,21 @@
 /** `/v1/runs/{id}/previews`: running apps of a run's steps that people can look at. */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Preview, PreviewTicket } from "./model.ts";
 import type { Previews } from "./service.ts";
 import type { Visits } from "./visits.ts";
 
 /** @param visits opens the listener of previews when it is first needed. @throws Problem 503 `previews_off`. */
 export function previewRoutes(previews: Previews, visits: () => Promise<Visits>) {
-  return operations("previews", [
-    operation("listPreviews", "GET /v1/runs/:id/previews", {
+  return tagOperations("previews", [
+    defineOperation("listPreviews", "GET /v1/runs/:id/previews", {
       access: "user",
       ...pagesOf(Preview),
       summary: "List the apps of a run's steps that can be opened now, newest first",
       handler: ({ params, query, caller }) => previews.list(params.id, pageOf(query), caller),
     }),
-    operation("openPreview", "POST /v1/runs/:id/previews/:preview_id/tickets", {
+    defineOperation("openPreview", "POST /v1/runs/:id/previews/:preview_id/tickets", {
       access: "user",
       project: "viewer",
       scope: "runs",
@@ -28,10 +28,10 @@ export function previewRoutes(previews: Previews, visits: () => Promise<Visits>)
         const preview = previews.find(params.id, params.preview_id, caller);
         const { url, expiresAt } = (await visits()).ticket(preview, caller);
         // The answer is not stored for an Idempotency-Key, because the ticket in it is used once.
-        return answer.as(201, { url, expires_at: timestamp(expiresAt) });
+        return answer.as(201, { url, expires_at: toTimestamp(expiresAt) });
       },
     }),
-    operation("closePreview", "DELETE /v1/runs/:id/previews/:preview_id", {
+    defineOperation("closePreview", "DELETE /v1/runs/:id/previews/:preview_id", {
       access: "user",
       scope: "runs",
       answer: 204,

@@ -1,19 +1,19 @@
 /** /v1/runs/{id}/screenshots: pictures of the apps of a run's steps. */
 import { describeFile } from "../../http/file-answer.ts";
 import { pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Screenshot } from "./model.ts";
 import type { Screenshots } from "./screenshots.ts";
 
 export const screenshotRoutes = (screenshots: Screenshots) =>
-  operations("previews", [
-    operation("listScreenshots", "GET /v1/runs/:id/screenshots", {
+  tagOperations("previews", [
+    defineOperation("listScreenshots", "GET /v1/runs/:id/screenshots", {
       access: "user",
       ...pagesOf(Screenshot),
       summary: "List screenshots of the apps of a run's steps, newest first",
       handler: ({ params, query, caller }) => screenshots.list(params.id, pageOf(query), caller),
     }),
-    operation("getScreenshot", "GET /v1/runs/:id/screenshots/:screenshot_id", {
+    defineOperation("getScreenshot", "GET /v1/runs/:id/screenshots/:screenshot_id", {
       access: "user",
       summary: "Get a screenshot as PNG",
       documented: { responses: { 200: describeFile("image/png", "The screenshot.") } },

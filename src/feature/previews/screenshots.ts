@@ -1,5 +1,5 @@
 /** Pictures of apps, kept with their runs. */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { expectFound } from "../../core/errors.ts";
 import { executionRefs } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
@@ -33,7 +33,7 @@ export function createScreenshots({ store, clock, assertRun }: ScreenshotsDeps) 
       if (run_id === undefined || step_id === undefined) return;
       const refs = executionRefs(execution);
       const room = Math.max(0, LIMITS.screenshotsPerRun - rows.count({ run_id }));
-      const created_at = timestamp(clock.now());
+      const created_at = toTimestamp(clock.now());
       for (const { path, png, width, height } of made.slice(0, room)) {
         const size = { width, height, size_bytes: png.length };
         rows.insert({

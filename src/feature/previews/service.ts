@@ -1,6 +1,6 @@
 /** Previews: apps of steps that people can look at. Each has a row while it runs, and a way to connect to it. */
 import { randomBytes } from "node:crypto";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, expectFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { Execution } from "../../engine/execution.ts";
@@ -55,7 +55,7 @@ export function createPreviews({ store, clock, log, assertRun }: PreviewsDeps) {
       const name = randomBytes(10).toString("hex");
       const preview = { id, runId: run_id, name, port, path, connect, stop, signal: ending.signal };
       store.write(({ emit }) => {
-        const created_at = timestamp(clock.now());
+        const created_at = toTimestamp(clock.now());
         rows.insert({ id, run_id, step_id, execution_id, port, path, created_at, kept_until: null });
         emit(previewChanged, { ...refs, data: { preview_id: id, step_id, state: "open" } });
       });
@@ -64,7 +64,7 @@ export function createPreviews({ store, clock, log, assertRun }: PreviewsDeps) {
       return {
         keep: (until) =>
           store.write(({ emit }) => {
-            if (rows.update({ kept_until: timestamp(until) }, { id }) === 0) return;
+            if (rows.update({ kept_until: toTimestamp(until) }, { id }) === 0) return;
             emit(previewChanged, { ...refs, data: { preview_id: id, step_id, state: "kept" } });
           }),
         close() {

@@ -59,7 +59,7 @@ const NOTHING: Refusal = {
   headers: {},
   text: "There is no preview here for you. Open it from the page of its run; an address that was sent to you is no use.\n",
 };
-const refusal = (status: number, text: string, headers: Record<string, string> = {}): Refusal => ({
+const toRefusal = (status: number, text: string, headers: Record<string, string> = {}): Refusal => ({
   status,
   headers,
   text: `${text}\n`,
@@ -105,7 +105,7 @@ export function createVisits({ previews, clock, address }: VisitsDeps) {
     if (!pass || pass.preview !== preview || !holds(pass)) return NOTHING;
     const key = add(visits, { ...pass, until: clock.monotonic() + LIMITS.previewVisitMs });
     const cookie = `${cookieName}=${key}; Path=/; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
-    return refusal(303, "Go on to the app.", { Location: preview.path, "Set-Cookie": cookie });
+    return toRefusal(303, "Go on to the app.", { Location: preview.path, "Set-Cookie": cookie });
   }
 
   return {
@@ -136,11 +136,11 @@ export function createVisits({ previews, clock, address }: VisitsDeps) {
       if (target.startsWith(`${OPENING}?`) && method === "GET") return enter(preview, target);
       const pass = cookie === undefined ? undefined : visits.get(cookie);
       if (!pass || pass.preview !== preview || !holds(pass)) return NOTHING;
-      if (request.isForeign) return refusal(403, "Another page may not ask for this preview.");
+      if (request.isForeign) return toRefusal(403, "Another page may not ask for this preview.");
       const use = useOf(preview);
-      if (use.bytes >= LIMITS.previewBytes) return refusal(429, "This preview has carried as much as it may.");
+      if (use.bytes >= LIMITS.previewBytes) return toRefusal(429, "This preview has carried as much as it may.");
       if (use.open >= LIMITS.previewConnectionsOfOne)
-        return refusal(503, "Too many connections to this preview are open. Try again.", { "Retry-After": "1" });
+        return toRefusal(503, "Too many connections to this preview are open. Try again.", { "Retry-After": "1" });
       use.open += 1;
       return {
         preview,
@@ -163,7 +163,7 @@ export function createVisits({ previews, clock, address }: VisitsDeps) {
 export function explainFailure({ port }: Pick<LivePreview, "port">, error: unknown): Refusal {
   const isAbsent = isProblem(error) && error.code === "nothing_listens";
   const why = isAbsent ? `Nothing answers at port ${port} of the sandbox yet.` : "The sandbox cannot be reached now.";
-  return refusal(502, `${why} This page asks again by itself.`, { Refresh: "2" });
+  return toRefusal(502, `${why} This page asks again by itself.`, { Refresh: "2" });
 }
 
 /** The problem that tells which settings previews need. */

@@ -1,6 +1,6 @@
 /** Exports a project as an archive. */
 
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { forbidden, invalidField, Problem } from "../../core/errors.ts";
 import type { Masking } from "../../core/masking.ts";
 import { shownOf } from "../../core/schema.ts";
@@ -33,14 +33,14 @@ const PAGE = 200;
 /** Statuses that are reset in the archive: no agent works on the tasks of a project that was just imported. */
 const RESTING: Readonly<Record<string, string>> = { in_progress: "ready", review: "ready" };
 
-const lines = (rows: readonly unknown[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-const whole = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+const formatNdjson = (rows: readonly unknown[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+const formatJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
 /**
  * Reads every row of a list page by page and lets other work run in between.
  * @throws Problem 422 beyond `most`, if `tooMany` gives one.
  */
-async function every<Row>(
+async function readAll<Row>(
   page: (page: Page) => { items: Row[]; next_cursor: string | null },
   most: number,
   tooMany: () => Problem | undefined,
@@ -75,7 +75,7 @@ const archivedTask = (task: Task): ArchivedTask => ({
 
 export function createArchiveWriter(deps: ArchiveWriterDeps) {
   const { clock, audit, projects, tasks, environments, secrets } = deps;
-  const now = (): string => timestamp(clock.now());
+  const readNow = (): string => toTimestamp(clock.now());
 
   /** @throws Problem 403, 404, 422. */
   async function sealedOf({ secrets: names = [], passphrase }: ProjectExport, caller: Caller) {
@@ -88,19 +88,19 @@ export function createArchiveWriter(deps: ArchiveWriterDeps) {
       if (value === undefined) throw new Problem(422, "secret_closed", `The secret ${own} cannot be opened.`);
       return { name: own, description, secret_type, value, edge };
     });
-    return whole(await sealSecrets(JSON.stringify(values), passphrase));
+    return formatJson(await sealSecrets(JSON.stringify(values), passphrase));
   }
 
   async function write(id: string, wanted: ProjectExport, caller: Caller) {
     const project = projects.get(id);
     // Runs that belong to others are left out, even for administrators.
     const asOwn = caller.kind === "local" ? caller : { ...caller, admin: false };
-    const board = await every(
+    const board = await readAll(
       (page) => tasks.list(id, {}, page),
       TASKS_MAX,
       () => new Problem(422, "project_too_large", `An archive holds ${TASKS_MAX} tasks. Delete what is done long ago.`),
     );
-    const runs = await every(
+    const runs = await readAll(
       (page) => deps.runs.list({ project_id: id }, page, asOwn),
       RUNS_MAX,
       () => undefined,
@@ -112,15 +112,15 @@ export function createArchiveWriter(deps: ArchiveWriterDeps) {
     const mask = <T>(value: T): T => deps.masking.json(value);
     const known = new Set(board.map((task) => task.id));
     const files = new Map<FileName, string>([
-      ["project.json", whole(mask(fields))],
-      ["tasks.ndjson", lines(board.map((task) => mask(archivedTask(withKnown(task, known)))))],
-      ["runs.ndjson", lines(runs.map(mask))],
+      ["project.json", formatJson(mask(fields))],
+      ["tasks.ndjson", formatNdjson(board.map((task) => mask(archivedTask(withKnown(task, known)))))],
+      ["runs.ndjson", formatNdjson(runs.map(mask))],
     ]);
-    if (exists) files.set("policy.json", whole({ rules, wait_for_merge }));
-    if (environment) files.set("environment.json", whole(mask(environment)));
+    if (exists) files.set("policy.json", formatJson({ rules, wait_for_merge }));
+    if (environment) files.set("environment.json", formatJson(mask(environment)));
     const sealed = await sealedOf(wanted, caller);
     if (sealed !== undefined) files.set("secrets.json", sealed);
-    const bytes = await packArchive(files, { skep: deps.version, created_at: now() });
+    const bytes = await packArchive(files, { skep: deps.version, created_at: readNow() });
     const data = { name, secrets: wanted.secrets ?? [] };
     audit({ action: "project.exported", ...actedBy(caller), subject: id, data });
     return { name, bytes };

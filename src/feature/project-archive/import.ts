@@ -42,7 +42,7 @@ export function createArchiveReader(deps: ArchiveReaderDeps) {
   const { store, audit, projects, tasks, environments, secrets } = deps;
 
   /** The rules without references to what this server does not have. Adds a notice for what was left out. */
-  function fitting(policy: ArchivedPolicy, notices: string[]): ArchivedPolicy {
+  function fitPolicy(policy: ArchivedPolicy, notices: string[]): ArchivedPolicy {
     const missing = new Set<string>();
     const rules = Object.fromEntries(
       Object.entries(policy.rules).map(([type, stages]) => [
@@ -110,7 +110,7 @@ export function createArchiveReader(deps: ArchiveReaderDeps) {
     const archived = parse(ArchivedProject, text, "project.json");
     const board = await parsedLines(ArchivedTask, files.get("tasks.ndjson") ?? "", "tasks.ndjson", TASKS_MAX);
     const policy = files.has("policy.json")
-      ? fitting(parse(ArchivedPolicy, files.get("policy.json")!, "policy.json"), notices)
+      ? fitPolicy(parse(ArchivedPolicy, files.get("policy.json")!, "policy.json"), notices)
       : undefined;
     const environment = files.has("environment.json")
       ? parse(ArchivedEnvironment, files.get("environment.json")!, "environment.json")

@@ -2,7 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { invalidField } from "../../core/errors.ts";
 import { answerArchive, describeFile } from "../../http/file-answer.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { formFile } from "../../http/schema.ts";
 import type { createArchiveWriter } from "./export.ts";
 import type { createArchiveReader } from "./import.ts";
@@ -16,8 +16,8 @@ interface ProjectArchives {
 }
 
 export const projectArchiveRoutes = ({ write, read }: ProjectArchives) =>
-  operations("projects", [
-    operation("exportProject", "POST /v1/projects/:id/export", {
+  tagOperations("projects", [
+    defineOperation("exportProject", "POST /v1/projects/:id/export", {
       access: "user",
       scope: "read",
       project: "viewer",
@@ -33,7 +33,7 @@ export const projectArchiveRoutes = ({ write, read }: ProjectArchives) =>
         return answerArchive(bytes.slice(), `${fileNameOf(name)}.skep`);
       },
     }),
-    operation("importProject", "POST /v1/project-imports", {
+    defineOperation("importProject", "POST /v1/project-imports", {
       access: "user",
       upload: true,
       body: t.Object({

@@ -5,7 +5,7 @@ import type { BoardColumn } from "./model.ts";
 /** Statuses that have a meaning to the rules; every board has them. */
 const BASIC_STATUSES = ["backlog", "ready", "in_progress", "review", "blocked", "done", "failed"] as const;
 
-const column = (id: string, name: string, ...statuses: string[]): BoardColumn => ({
+const createColumn = (id: string, name: string, ...statuses: string[]): BoardColumn => ({
   id,
   name,
   statuses,
@@ -13,11 +13,11 @@ const column = (id: string, name: string, ...statuses: string[]): BoardColumn =>
 });
 
 export const DEFAULT_COLUMNS: readonly BoardColumn[] = [
-  column("backlog", "Backlog", "backlog"),
-  column("ready", "Ready", "ready", "blocked"),
-  column("in_progress", "In progress", "in_progress"),
-  column("review", "Review", "review"),
-  column("done", "Done", "done", "failed"),
+  createColumn("backlog", "Backlog", "backlog"),
+  createColumn("ready", "Ready", "ready", "blocked"),
+  createColumn("in_progress", "In progress", "in_progress"),
+  createColumn("review", "Review", "review"),
+  createColumn("done", "Done", "done", "failed"),
 ];
 
 type Given = Omit<BoardColumn, "wip_limit"> & { wip_limit?: number | null | undefined };

@@ -24,7 +24,7 @@ export async function readContext(
   commit: string,
   place: ContextPlace,
 ) {
-  const [path, folder] = [inside(place.dockerfile), inside(place.context ?? ".")];
+  const [path, folder] = [requireInside(place.dockerfile), requireInside(place.context ?? ".")];
   const prefix = folder === "" ? "" : `${folder}/`;
   const all = await git.sourceFiles(repository, commit, LIMITS.sourceFiles);
   const kinds = new Map(all.map((file) => [file.path, file.kind]));
@@ -49,7 +49,7 @@ export async function readContext(
 }
 
 /** @throws DockerfileFault for a path that leads out of the repository. */
-function inside(path: string): string {
+function requireInside(path: string): string {
   const whole = posix.normalize(path).replace(/\/$/, "");
   if (whole.startsWith("/") || whole.split("/").includes(".."))
     throw new DockerfileFault(1, `${path.slice(0, 100)} leads out of the repository.`);

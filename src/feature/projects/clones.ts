@@ -79,7 +79,7 @@ export function createClones(deps: ClonesDeps) {
     /** Ends a running clone, and removes everything that the project has on disk except working copies. */
     async discard(id: string): Promise<void> {
       await jobs.end(clone, id);
-      await empty(deps, id);
+      await removeClone(deps, id);
     },
     /** Begins clones for projects whose row says `cloning`. Projects with a live job join it. */
     resume(): void {
@@ -99,7 +99,7 @@ export const cloneOpener =
   };
 
 /** Removes the project's folder, once the work in its clone is done. */
-const empty = ({ alone, folder }: ClonesDeps, id: string): Promise<void> =>
+const removeClone = ({ alone, folder }: ClonesDeps, id: string): Promise<void> =>
   alone(id, () => removeFolder(join(folder, id)));
 
 async function cloneProject(deps: ClonesDeps, id: string, job: RunningJob) {
@@ -107,7 +107,7 @@ async function cloneProject(deps: ClonesDeps, id: string, job: RunningJob) {
   const row = rows.find(id);
   if (row?.workspace_state !== "cloning" || row.repository === null) return undefined;
   try {
-    await empty(deps, id);
+    await removeClone(deps, id);
     await fetchInto(deps, row, job);
     return { ...(await git.head(placeOf(folder, id).repository)) };
   } catch (error) {

@@ -6,7 +6,7 @@ import { roleIn } from "../../core/ownership.ts";
 import { oneOf } from "../../core/schema.ts";
 import type { Caller } from "../../http/caller.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
 import { type Project, ProjectCreate, ProjectQuery, ProjectUpdate, ShownProject, VisionUpdate } from "./model.ts";
 import type { Projects } from "./service.ts";
@@ -30,8 +30,8 @@ function authorize<Body extends { check?: string | null }>(body: Body, caller: C
 }
 
 export function projectRoutes(projects: Projects, updates: Pick<Updates, "start" | "reset">) {
-  return operations("projects", [
-    operation("listProjects", "GET /v1/projects", {
+  return tagOperations("projects", [
+    defineOperation("listProjects", "GET /v1/projects", {
       access: "user",
       query: t.Object({ ...PageQuery, ...ProjectQuery }),
       answer: listOf(ShownProject),
@@ -41,7 +41,7 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
         return { items: items.map((one) => shownTo(one, caller)), next_cursor };
       },
     }),
-    operation("createProject", "POST /v1/projects", {
+    defineOperation("createProject", "POST /v1/projects", {
       access: "user",
       body: ProjectCreate,
       answer: { 201: ShownProject },
@@ -49,13 +49,13 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
       handler: ({ body, caller, answer }) =>
         answer.created(LOCATION, () => shownTo(projects.create(authorize(body, caller, null), caller), caller)),
     }),
-    operation("getProject", "GET /v1/projects/:id", {
+    defineOperation("getProject", "GET /v1/projects/:id", {
       access: "user",
       answer: ShownProject,
       summary: "Get a project",
       handler: ({ params, caller, answer }) => answer.tag(shownTo(projects.get(params.id), caller)),
     }),
-    operation("updateProject", "PUT /v1/projects/:id", {
+    defineOperation("updateProject", "PUT /v1/projects/:id", {
       access: "user",
       project: "maintainer",
       body: ProjectUpdate,
@@ -66,7 +66,7 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
         return answer.tag(shownTo(updated, caller));
       },
     }),
-    operation("updateProjectVision", "PUT /v1/projects/:id/vision", {
+    defineOperation("updateProjectVision", "PUT /v1/projects/:id/vision", {
       access: "user",
       project: "maintainer",
       body: VisionUpdate,
@@ -75,7 +75,7 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
       handler: ({ params, body, caller, answer }) =>
         answer.tag(shownTo(projects.setVision(params.id, body.vision), caller)),
     }),
-    operation("deleteProject", "DELETE /v1/projects/:id", {
+    defineOperation("deleteProject", "DELETE /v1/projects/:id", {
       access: "user",
       project: "owner",
       query: t.Object({
@@ -86,21 +86,21 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
       description: "`force` is required if the project has branches of runs that are not merged.",
       handler: ({ params, query, caller }) => projects.remove(params.id, query.force === "true", caller),
     }),
-    operation("cloneProject", "POST /v1/projects/:id/clone", {
+    defineOperation("cloneProject", "POST /v1/projects/:id/clone", {
       access: "user",
       answer: { 202: ShownProject },
       summary: "Clone a project's repository, or bring the clone up to date",
       handler: ({ params, caller, answer }) =>
         answer.accepted(LOCATION, () => shownTo(projects.clone(params.id, caller.userId), caller)),
     }),
-    operation("fetchProject", "POST /v1/projects/:id/fetch", {
+    defineOperation("fetchProject", "POST /v1/projects/:id/fetch", {
       access: "user",
       answer: { 202: Job },
       summary: "Bring a project's clone up to date, as a background job",
       handler: ({ params, caller, answer }) =>
         answer.accepted("/v1/jobs/:id", () => updates.start(params.id, caller.userId)),
     }),
-    operation("resetProject", "POST /v1/projects/:id/reset", {
+    defineOperation("resetProject", "POST /v1/projects/:id/reset", {
       access: "admin",
       answer: ShownProject,
       summary: "Reset a project to the fetched branch after the repository's history was rewritten",

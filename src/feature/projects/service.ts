@@ -1,6 +1,6 @@
 /** Projects: what runs work on. The repository is cloned in the background, and the row shows the progress. */
 import { readdir } from "node:fs/promises";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, expectFound, invalidField } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { Asker } from "../../core/ownership.ts";
@@ -88,7 +88,7 @@ export function createProjects(deps: ProjectsDeps) {
       const source = sourceOf(input.repository);
       assertBranch(input.default_branch);
       assertPipeline(input.default_pipeline_id, pipelineExists);
-      const row = newRow(input, source, timestamp(clock.now()));
+      const row = newRow(input, source, toTimestamp(clock.now()));
       return store.write(() => {
         assertName(row.name);
         const { userId } = caller;

@@ -1,12 +1,12 @@
 /** Rows of projects, and the event that goes with each change. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, toTimestamp } from "../../core/clock.ts";
 import type { Asker } from "../../core/ownership.ts";
 import type { Page } from "../../http/list.ts";
 import type { OpenTo } from "../../store/project-access.ts";
 import type { Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { projects } from "../../store/tables/projects.ts";
-import { readable, WHOSE } from "../../store/whose.ts";
+import { buildReadCondition, WHOSE } from "../../store/whose.ts";
 import { DEFAULT_COLUMNS } from "./board.ts";
 import { projectChanged } from "./events.ts";
 import type { Project, ProjectFilter } from "./model.ts";
@@ -40,7 +40,7 @@ export function createProjectStore(store: Store, clock: Clock) {
     /** Projects of a page, newest first. Holds one more than the page when there is a next page. */
     page({ name, status }: ProjectFilter, page: Page, asker: Asker): ProjectRow[] {
       const named = name === undefined ? undefined : sameName(name);
-      return rows.page([readable(asker, WHOSE.projects), named, { status }], page);
+      return rows.page([buildReadCondition(asker, WHOSE.projects), named, { status }], page);
     },
     inState: (state: ProjectRow["workspace_state"]): ProjectRow[] => rows.list([{ workspace_state: state }]),
     ids: (): string[] =>
@@ -66,7 +66,7 @@ export function createProjectStore(store: Store, clock: Clock) {
     /** Changes a row and publishes the change. Does nothing when the row is gone. */
     update(id: string, fields: Partial<ProjectRow>, change: ProjectChange): void {
       store.write(() => {
-        rows.update({ ...fields, updated_at: timestamp(clock.now()) }, { id });
+        rows.update({ ...fields, updated_at: toTimestamp(clock.now()) }, { id });
         const row = find(id);
         if (row) publish(row, change);
       });

@@ -85,14 +85,14 @@ export function createSubmodules(deps: SubmodulesDeps) {
       const { repository: clone } = placeOf(folder, project.id);
       const store = storeOf(project.id);
       const all = AbortSignal.any([AbortSignal.timeout(ALL_MS), ...(signal ? [signal] : [])]);
-      const below = async (repository: string, at: string, parent: string, level: number, prefix = "") =>
+      const listBelow = async (repository: string, at: string, parent: string, level: number, prefix = "") =>
         (await git.submodules(repository, at, LIMITS.submodules + 1)).map((one) => ({
           ...one,
           path: prefix + one.path,
           parent,
           level,
         }));
-      const waiting: Waiting[] = await below(clone, commit, own.source, 1);
+      const waiting: Waiting[] = await listBelow(clone, commit, own.source, 1);
       for (let module = waiting.shift(); module; module = waiting.shift()) {
         const { path, level } = module;
         try {
@@ -106,7 +106,7 @@ export function createSubmodules(deps: SubmodulesDeps) {
           const repository = join(store, name);
           const source = await fetchOne(module, repository, own, all);
           found.fetched.push({ path, commit: module.commit, repository });
-          waiting.push(...(await below(repository, module.commit, source, level + 1, `${path}/`)));
+          waiting.push(...(await listBelow(repository, module.commit, source, level + 1, `${path}/`)));
         } catch (error) {
           signal?.throwIfAborted();
           found.missing.push({ path, why: reasonOf(error) });

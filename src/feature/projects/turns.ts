@@ -34,12 +34,12 @@ export interface Turns {
 export function createTurns(open: (projectId: string) => Promise<void>): Turns {
   const inClone = createOpened(open);
   const [turns, fetches] = [createQueues(), createQueues()];
-  const once =
+  const wrap =
     (queue: Queue): Queue =>
     (id, work) =>
       queue(id, () => inClone(id, work));
-  const inTurn = once(turns);
-  const fetching = once(fetches);
+  const inTurn = wrap(turns);
+  const fetching = wrap(fetches);
   return {
     inTurn,
     fetching,

@@ -1,7 +1,7 @@
 /** Updates clones: before runs, on request, after the history was rewritten, and for another default branch. */
 import { Type as t } from "@sinclair/typebox";
 import type { Git, Head } from "../../adapter/git.ts";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, expectFound, invalidField, messageOf } from "../../core/errors.ts";
 import { defineJob } from "../../core/jobs.ts";
 import type { Masking } from "../../core/masking.ts";
@@ -80,7 +80,7 @@ export function createUpdates(deps: UpdatesDeps) {
       find(id);
       await upstream.join(place.repository);
       await settle(id, "fetch");
-      rows.update(id, { fetched_at: timestamp(clock.now()) }, "workspace");
+      rows.update(id, { fetched_at: toTimestamp(clock.now()) }, "workspace");
       return { commit: (await git.head(place.repository)).commit };
     });
   }

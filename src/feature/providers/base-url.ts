@@ -21,12 +21,13 @@ const REFUSED_NAMES = new Set(["metadata", "metadata.google.internal", "instance
  */
 export function assertBaseUrl(text: string): void {
   const url = URL.parse(text.trim());
-  const bad = (why: string) => invalidField("/base_url", why);
-  if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) throw bad("Must be an http or https address");
-  if (url.username || url.password) throw bad("Must not hold credentials; give the key as api_key");
-  if (url.search || url.hash) throw bad("Must not hold a query or a fragment");
+  const createProblem = (why: string) => invalidField("/base_url", why);
+  if (!url || (url.protocol !== "http:" && url.protocol !== "https:"))
+    throw createProblem("Must be an http or https address");
+  if (url.username || url.password) throw createProblem("Must not hold credentials; give the key as api_key");
+  if (url.search || url.hash) throw createProblem("Must not hold a query or a fragment");
   const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   const carried = host !== "::1" && inNetworks(host, CARRIERS);
   if (host === "" || carried || REFUSED_NAMES.has(host) || inNetworks(host, REFUSED))
-    throw bad("This address cannot be used");
+    throw createProblem("This address cannot be used");
 }

@@ -4,7 +4,7 @@
  */
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
 import type { ProviderEntry } from "../../adapter/model/providers.ts";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { maskedPreview } from "../../core/masking.ts";
 import { actedBy, type Caller } from "../../http/caller.ts";
@@ -34,7 +34,7 @@ export function createProviderChanges(deps: ChangesDeps) {
    * Forgets the cached models before and after the change, so that nothing read within a failed transaction stays
    * cached.
    */
-  const changing = <T>(id: string, change: () => T): T => {
+  const writeChange = <T>(id: string, change: () => T): T => {
     forget(id);
     try {
       return store.write(change);
@@ -44,10 +44,10 @@ export function createProviderChanges(deps: ChangesDeps) {
   };
   function update(id: string, input: ProviderUpdate, caller: Caller): Provider {
     const entry = expectFound(catalogue.provider(id), "provider");
-    assertUpdate(entry, input, keys.row(id) !== undefined);
-    return changing(id, () => {
+    assertUpdate(entry, input, keys.findRow(id) !== undefined);
+    return writeChange(id, () => {
       const before = keys.baseUrl(entry);
-      const row = merge(entry, keys.row(id), input, timestamp(clock.now()));
+      const row = merge(entry, keys.findRow(id), input, toTimestamp(clock.now()));
       rows.put(row, ["id"]);
       const moved = before !== keys.baseUrl(entry);
       if (moved) dropKeys(id);
@@ -87,7 +87,7 @@ export function createProviderChanges(deps: ChangesDeps) {
      */
     remove(id: string, caller: Caller): void {
       const entry = entryOf(id);
-      changing(id, () => {
+      writeChange(id, () => {
         const before = keys.baseUrl(entry);
         if (rows.remove({ id }) === 0) throw notFound("provider configuration");
         if (id.startsWith("custom-") || before !== keys.baseUrl(entry)) userKeys.remove({ provider_id: id });
@@ -97,7 +97,7 @@ export function createProviderChanges(deps: ChangesDeps) {
     },
     /** Stores the models that a server listed. */
     saw(id: string, models: SeenModel[]): void {
-      changing(id, () => rows.update({ seen_models: models }, { id }));
+      writeChange(id, () => rows.update({ seen_models: models }, { id }));
     },
   };
 }

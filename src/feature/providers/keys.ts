@@ -37,16 +37,16 @@ const baseUrlVariable = (keyVariable: string): string => keyVariable.replace(/_A
 export function createProviderKeys(deps: KeysDeps) {
   const { store, sealer, catalogue, providerEnv, localUser, normalizeBaseUrl } = deps;
   const [rows, userRows] = [store.rows(providers), store.rows(userProviderKeys)];
-  const row = (id: string) => rows.find({ id });
+  const findRow = (id: string) => rows.find({ id });
   const userRow = (userId: string, id: string) => userRows.find({ user_id: userId, provider_id: id });
   const fromEnv = (name: string): string | undefined =>
     name !== "" && Object.hasOwn(providerEnv, name) ? providerEnv[name]?.trim() : undefined;
   const envBaseUrl = (entry: ProviderEntry) => fromEnv(baseUrlVariable(entry.envVar));
   const baseUrl = (entry: ProviderEntry) =>
-    normalizeBaseUrl(entry, row(entry.id)?.base_url ?? envBaseUrl(entry) ?? undefined);
+    normalizeBaseUrl(entry, findRow(entry.id)?.base_url ?? envBaseUrl(entry) ?? undefined);
 
   function findShared(entry: ProviderEntry): SharedKey | undefined {
-    const stored = row(entry.id);
+    const stored = findRow(entry.id);
     const sealed = stored?.sealed_key;
     if (sealed && stored.key_base_url === baseUrl(entry))
       return { source: "instance", masked: stored.masked_key ?? "…", open: () => sealer.open(sealed) };
@@ -59,7 +59,7 @@ export function createProviderKeys(deps: KeysDeps) {
   function resolve(providerId: string, userId?: string): ResolvedProvider | undefined {
     const entry = catalogue.provider(providerId);
     if (!entry) return undefined;
-    const stored = row(providerId);
+    const stored = findRow(providerId);
     if (stored && !stored.enabled) return undefined;
     const address = baseUrl(entry);
     if (address === undefined && entry.kind !== "scripted") return undefined;
@@ -82,7 +82,7 @@ export function createProviderKeys(deps: KeysDeps) {
     findShared,
     /** The address that is used: the administrator's, else the environment's, else the provider's own. */
     baseUrl,
-    row,
+    findRow,
     /** Opens every stored key once, so that all of them are masked. A key that cannot be opened is skipped. */
     openAll(): void {
       for (const { sealed_key } of [...userRows.list([]), ...rows.list([])])

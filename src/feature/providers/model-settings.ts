@@ -11,8 +11,8 @@ import type { ModelUpdate } from "./model.ts";
 import type { Providers } from "./service.ts";
 
 interface ModelSettingsDeps {
-  catalogue: Pick<Catalogue, "info" | "provider">;
-  keys: Pick<ProviderKeys, "row">;
+  catalogue: Pick<Catalogue, "describeModel" | "provider">;
+  keys: Pick<ProviderKeys, "findRow">;
   providers: Pick<Providers, "update" | "remove">;
   splitModel(model: string): { provider: string; name: string } | undefined;
 }
@@ -44,13 +44,13 @@ export function createModelSettings({ catalogue, keys, providers, splitModel }: 
       if (!parts || !entry || entry.kind === "scripted")
         throw invalidField("/model", "There is no such provider. Write provider/model, e.g. ollama/qwen3");
       const { provider, name } = parts;
-      if (provider.startsWith("custom-") && !keys.row(provider))
+      if (provider.startsWith("custom-") && !keys.findRow(provider))
         throw invalidField(
           "/model",
           `There is no provider ${provider}. Add it: skep providers set ${provider} --base-url URL`,
         );
       const isIt = ({ id }: StoredModel) => id === name || id === model;
-      const row = keys.row(provider);
+      const row = keys.findRow(provider);
       const stored = row?.models ?? [];
       // Null removes a field, so that the value from the price table or the server applies again.
       const merged: StoredModel = { ...stored.find(isIt), ...withoutNulls(fields), id: name };
@@ -60,7 +60,7 @@ export function createModelSettings({ catalogue, keys, providers, splitModel }: 
       // A row makes a local server count as set up. So an empty row is removed, and none is made without a setting.
       if (models.length > 0 || (row && holdsMore(row))) providers.update(provider, { models }, caller);
       else if (row) providers.remove(provider, caller);
-      return { ...catalogue.info(model), name, provider };
+      return { ...catalogue.describeModel(model), name, provider };
     },
   };
 }

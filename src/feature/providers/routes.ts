@@ -9,7 +9,7 @@ import { expectFound } from "../../core/errors.ts";
 import { personOf } from "../../http/caller.ts";
 import { assertIfMatch } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf, pageOfArray, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import {
   ModelUpdate,
   ModelWindow,
@@ -50,16 +50,16 @@ interface ProviderRoutesDeps {
 }
 
 export function providerRoutes({ providers, userKeys, test, models, windowOf }: ProviderRoutesDeps) {
-  return operations("providers", [
+  return tagOperations("providers", [
     ...instanceRoutes({ providers, test }),
     ...modelRoutes({ models, windowOf }),
-    operation("listUserProviders", "GET /v1/settings/user-providers", {
+    defineOperation("listUserProviders", "GET /v1/settings/user-providers", {
       access: "user",
       ...pagesOf(UserKey),
       summary: "List your own provider keys, masked",
       handler: ({ query, caller }) => userKeys.list(pageOf(query), caller),
     }),
-    operation("updateUserProvider", "PUT /v1/settings/user-providers/:provider", {
+    defineOperation("updateUserProvider", "PUT /v1/settings/user-providers/:provider", {
       access: "user",
       params: ProviderPath,
       body: UserKeyUpdate,
@@ -67,21 +67,21 @@ export function providerRoutes({ providers, userKeys, test, models, windowOf }: 
       summary: "Set your own key for a provider, which is used first for work that you start",
       handler: ({ params, body, caller }) => userKeys.set(params.provider, body.api_key, caller),
     }),
-    operation("deleteUserProvider", "DELETE /v1/settings/user-providers/:provider", {
+    defineOperation("deleteUserProvider", "DELETE /v1/settings/user-providers/:provider", {
       access: "user",
       params: ProviderPath,
       answer: 204,
       summary: "Remove your own key for a provider",
       handler: ({ params, caller }) => userKeys.remove(params.provider, caller),
     }),
-    operation("testUserProvider", "POST /v1/settings/user-providers/:provider/test", {
+    defineOperation("testUserProvider", "POST /v1/settings/user-providers/:provider/test", {
       access: "user",
       params: ProviderPath,
       answer: ProviderTest,
       summary: "Test a provider with the key that your own work would use",
       handler: ({ params, caller }) => test(params.provider, {}, personOf(caller)),
     }),
-    operation("listModels", "GET /v1/models", {
+    defineOperation("listModels", "GET /v1/models", {
       access: "user",
       query: t.Object({ ...PageQuery, provider: t.Optional(t.String({ maxLength: 64 })) }),
       answer: listOf(UsableModel),
@@ -99,8 +99,8 @@ export function providerRoutes({ providers, userKeys, test, models, windowOf }: 
 }
 
 function modelRoutes({ models, windowOf }: Pick<ProviderRoutesDeps, "models" | "windowOf">) {
-  return operations("providers", [
-    operation("updateModel", "PUT /v1/settings/models", {
+  return tagOperations("providers", [
+    defineOperation("updateModel", "PUT /v1/settings/models", {
       access: "admin",
       strict: true,
       body: ModelUpdate,
@@ -108,7 +108,7 @@ function modelRoutes({ models, windowOf }: Pick<ProviderRoutesDeps, "models" | "
       summary: "Set the context window, prices and abilities of a model",
       handler: ({ body, caller }) => models.set(body, caller),
     }),
-    operation("measureModelWindow", "POST /v1/settings/models/window", {
+    defineOperation("measureModelWindow", "POST /v1/settings/models/window", {
       access: "admin",
       body: t.Object({ model: ModelUpdate.properties.model }),
       answer: ModelWindow,
@@ -121,21 +121,21 @@ function modelRoutes({ models, windowOf }: Pick<ProviderRoutesDeps, "models" | "
 }
 
 function instanceRoutes({ providers, test }: Pick<ProviderRoutesDeps, "providers" | "test">) {
-  return operations("providers", [
-    operation("listProviders", "GET /v1/settings/providers", {
+  return tagOperations("providers", [
+    defineOperation("listProviders", "GET /v1/settings/providers", {
       access: "admin",
       ...pagesOf(Provider),
       summary: "List model providers, keys masked",
       handler: ({ query }) => providers.list(pageOf(query)),
     }),
-    operation("getProvider", "GET /v1/settings/providers/:id", {
+    defineOperation("getProvider", "GET /v1/settings/providers/:id", {
       access: "admin",
       params: IdPath,
       answer: Provider,
       summary: "Get a model provider",
       handler: ({ params, answer }) => answer.tag(providers.get(params.id)),
     }),
-    operation("updateProvider", "PUT /v1/settings/providers/:id", {
+    defineOperation("updateProvider", "PUT /v1/settings/providers/:id", {
       access: "admin",
       params: IdPath,
       body: ProviderUpdate,
@@ -147,14 +147,14 @@ function instanceRoutes({ providers, test }: Pick<ProviderRoutesDeps, "providers
         return answer.tag(providers.update(params.id, body, caller));
       },
     }),
-    operation("deleteProvider", "DELETE /v1/settings/providers/:id", {
+    defineOperation("deleteProvider", "DELETE /v1/settings/providers/:id", {
       access: "admin",
       params: IdPath,
       answer: 204,
       summary: "Delete a provider's configuration",
       handler: ({ params, caller }) => providers.remove(params.id, caller),
     }),
-    operation("testProvider", "POST /v1/settings/providers/:id/test", {
+    defineOperation("testProvider", "POST /v1/settings/providers/:id/test", {
       access: "admin",
       params: IdPath,
       body: TestBody,
@@ -162,7 +162,7 @@ function instanceRoutes({ providers, test }: Pick<ProviderRoutesDeps, "providers
       summary: "Test the connection to a provider and list its models",
       handler: ({ params, body }) => test(params.id, body ?? {}),
     }),
-    operation("listProvidersKeysAll", "GET /v1/settings/providers/keys/all", {
+    defineOperation("listProvidersKeysAll", "GET /v1/settings/providers/keys/all", {
       access: "admin",
       credential: true,
       answer: listOf(ProviderKey),

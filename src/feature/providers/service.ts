@@ -2,7 +2,7 @@
 
 import type { Catalogue, ModelOverride } from "../../adapter/model/catalogue.ts";
 import type { ProviderEntry } from "../../adapter/model/providers.ts";
-import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, toTimestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";
 import { ownJson } from "../../core/own-json.ts";
@@ -15,7 +15,7 @@ import type { ProviderRow } from "./keys.ts";
 import type { Provider, ProviderKey, ProviderModel } from "./model.ts";
 
 interface ProvidersDeps extends Omit<ChangesDeps, "entryOf" | "get" | "forget"> {
-  catalogue: Pick<Catalogue, "provider" | "providers" | "models">;
+  catalogue: Pick<Catalogue, "provider" | "providers" | "listModels">;
   splitModel(model: string): { provider: string; name: string } | undefined;
   /** Whether the provider refused the instance's key at its last use. */
   isRefused(providerId: string): boolean;
@@ -81,25 +81,25 @@ export function createProviders(deps: ProvidersDeps) {
   const userKeys = store.rows(userProviderKeys);
   const entryOf = (id: string): ProviderEntry => {
     const entry = catalogue.provider(id);
-    if (!entry || (id.startsWith("custom-") && !keys.row(id))) throw notFound("provider");
+    if (!entry || (id.startsWith("custom-") && !keys.findRow(id))) throw notFound("provider");
     return entry;
   };
-  const entries = (): ProviderEntry[] => {
+  const listEntries = (): ProviderEntry[] => {
     const ids = store.statement<{ id: string }>("SELECT id FROM providers WHERE id LIKE 'custom-%' ORDER BY id").all();
     const custom = ids.map(({ id }) => catalogue.provider(id));
     return [...catalogue.providers(), ...custom.filter((entry) => entry !== undefined)];
   };
-  const known = new Map<string, { until: number; models: ProviderModel[] }>();
+  const known = new Map<string, { until: number; listModels: ProviderModel[] }>();
   /**
    * Models of a provider. A list takes hundreds of look-ups in the price table, so it is cached until the provider
    * changes or a while has passed.
    */
   const modelsOf = (id: string): ProviderModel[] => {
     const found = known.get(id);
-    if (found && found.until > clock.now()) return found.models;
-    const models = catalogue.models(id);
-    known.set(id, { until: clock.now() + MODELS_KEPT_MS, models });
-    return models;
+    if (found && found.until > clock.now()) return found.listModels;
+    const listModels = catalogue.listModels(id);
+    known.set(id, { until: clock.now() + MODELS_KEPT_MS, listModels });
+    return listModels;
   };
   const isConfigured = (entry: ProviderEntry, row: ProviderRow | undefined): boolean => {
     if (row?.enabled === false) return false;
@@ -109,7 +109,7 @@ export function createProviders(deps: ProvidersDeps) {
     return keys.findShared(entry) !== undefined;
   };
   const present = (entry: ProviderEntry): Omit<Provider, "last_used_on"> => {
-    const row = keys.row(entry.id);
+    const row = keys.findRow(entry.id);
     const key = keys.findShared(entry);
     const chosen = deps.defaultModel.get();
     return {
@@ -130,7 +130,7 @@ export function createProviders(deps: ProvidersDeps) {
   };
   /** Day of the last call, by provider. It is read from the daily totals, which are few, and not from the calls. */
   const daysUsed = (): Map<string, string> => {
-    const since = timestamp(clock.now() - USED_MS).slice(0, 10);
+    const since = toTimestamp(clock.now() - USED_MS).slice(0, 10);
     const rows = store
       .statement<{ provider: string; day: string }>(
         "SELECT provider, max(day) AS day FROM usage_days WHERE day >= ? GROUP BY provider",
@@ -148,7 +148,7 @@ export function createProviders(deps: ProvidersDeps) {
     ...createProviderChanges({ ...deps, entryOf, get, forget: (id) => void known.delete(id) }),
     list(page: Page): ListAnswer<Provider> {
       const days = daysUsed();
-      const all = entries().map((entry) => presentWithUse(entry, days));
+      const all = listEntries().map((entry) => presentWithUse(entry, days));
       return pageOfArray(all, page, (provider) => provider.id);
     },
     /** @throws Problem 404. */
@@ -156,7 +156,7 @@ export function createProviders(deps: ProvidersDeps) {
     /** Keys in use. Only the engine's token gets them in plain text, and that is audited. */
     allKeys(caller: Caller): ProviderKey[] {
       const plain = caller.kind === "engine";
-      const found = entries().flatMap((entry) => {
+      const found = listEntries().flatMap((entry) => {
         const key = keys.findShared(entry);
         if (!key) return [];
         const base_url = keys.baseUrl(entry) ?? null;
@@ -173,14 +173,14 @@ export function createProviders(deps: ProvidersDeps) {
     },
     /** Models of every provider that the caller can use. */
     usableModels: (userId: string | undefined): (ProviderModel & { provider: string })[] =>
-      entries().flatMap((entry) => {
-        const row = keys.row(entry.id);
+      listEntries().flatMap((entry) => {
+        const row = keys.findRow(entry.id);
         const usable = isConfigured(entry, row) || keys.resolve(entry.id, userId)?.source === "user";
         return usable ? modelsOf(entry.id).map((model) => ({ ...model, provider: entry.id })) : [];
       }),
     /** Whether anybody has configured a provider with models of its own, or given a key for one. */
     anyConfigured: (): boolean =>
-      entries().some((entry) => entry.kind !== "scripted" && isConfigured(entry, keys.row(entry.id))) ||
+      listEntries().some((entry) => entry.kind !== "scripted" && isConfigured(entry, keys.findRow(entry.id))) ||
       userKeys.find() !== undefined,
     /** Whether the provider can be called, or why it cannot. */
     stateOf(id: string): "ready" | "off" | "not configured" | "key refused" | "unknown" {
@@ -197,8 +197,8 @@ export function createProviders(deps: ProvidersDeps) {
       const { provider: id = "", name = "" } = deps.splitModel(model) ?? {};
       const entry = catalogue.provider(id);
       if (!entry) return "There is no such provider. Write provider/model, e.g. ollama/qwen3";
-      const seen = keys.row(id)?.seen_models.length ?? 0;
-      if (id.startsWith("custom-") && !keys.row(id))
+      const seen = keys.findRow(id)?.seen_models.length ?? 0;
+      if (id.startsWith("custom-") && !keys.findRow(id))
         return `There is no provider ${id}. Add it: skep providers set ${id} --base-url URL`;
       // Nothing is known about other names: a hosted provider's models change every week, and another server may never
       // have listed its own.

@@ -14,7 +14,7 @@ type ListModels = (
 ) => Promise<{ ok: boolean; models: SeenModel[]; latency_ms: number; error?: string; keyRefused?: boolean }>;
 
 interface ConnectionDeps {
-  catalogue: Pick<Catalogue, "provider" | "info">;
+  catalogue: Pick<Catalogue, "provider" | "describeModel">;
   keys: ProviderKeys;
   listModels: ListModels;
   normalizeBaseUrl(entry: ProviderEntry, given?: string): string | undefined;
@@ -34,7 +34,7 @@ export type TestConnection = (id: string, tried: Tried, userId?: string) => Prom
 export function createTestConnection(deps: ConnectionDeps): TestConnection {
   const { catalogue, keys, listModels, normalizeBaseUrl, saw, onTest } = deps;
   const present = (id: string, { id: name, ...seen }: SeenModel): ProviderModel => {
-    const known = catalogue.info(`${id}/${name}`);
+    const known = catalogue.describeModel(`${id}/${name}`);
     return {
       ...known,
       name: seen.name,
@@ -48,7 +48,7 @@ export function createTestConnection(deps: ConnectionDeps): TestConnection {
   return async (id, tried, userId) => {
     const entry = expectFound(catalogue.provider(id), "provider");
     if (tried.base_url !== undefined) assertBaseUrl(tried.base_url);
-    const row = keys.row(id);
+    const row = keys.findRow(id);
     const inForce = keys.baseUrl(entry);
     const baseUrl = tried.base_url === undefined ? inForce : normalizeBaseUrl(entry, tried.base_url);
     if (baseUrl === undefined && entry.kind !== "scripted") throw notFound("provider");

@@ -3,7 +3,7 @@
  * else sees them, not even administrators.
  */
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
 import { maskedPreview } from "../../core/masking.ts";
 import { actedBy, type Caller, personOf } from "../../http/caller.ts";
@@ -27,10 +27,12 @@ export function createUserKeys({ store, clock, sealer, audit, catalogue, keys, k
     const entry = catalogue.provider(row.provider_id);
     return {
       provider: row.provider_id,
-      name: keys.row(row.provider_id)?.name ?? entry?.name ?? row.provider_id,
+      name: keys.findRow(row.provider_id)?.name ?? entry?.name ?? row.provider_id,
       masked_key: row.masked_key,
       usable:
-        entry !== undefined && keys.baseUrl(entry) === row.key_base_url && keys.row(row.provider_id)?.enabled !== false,
+        entry !== undefined &&
+        keys.baseUrl(entry) === row.key_base_url &&
+        keys.findRow(row.provider_id)?.enabled !== false,
       created_at: row.created_at,
       updated_at: row.updated_at,
     };
@@ -49,7 +51,7 @@ export function createUserKeys({ store, clock, sealer, audit, catalogue, keys, k
       const address = entry && keys.baseUrl(entry);
       if (!entry || (address === undefined && entry.kind !== "scripted")) throw notFound("provider");
       if (address === undefined) throw invalidField("/api_key", "This provider takes no key");
-      const at = timestamp(clock.now());
+      const at = toTimestamp(clock.now());
       const key = { sealed_key: sealer.seal(apiKey), masked_key: maskedPreview(apiKey), key_base_url: address };
       return store.write(() => {
         const { created_at = at } = rows.find({ user_id, provider_id }) ?? {};

@@ -19,25 +19,25 @@ interface ObstaclesDeps {
 
 export type Obstacles = ReturnType<typeof createObstacles>;
 
-const reason = (code: string, message: string): Reason => ({ code, message });
+const toReason = (code: string, message: string): Reason => ({ code, message });
 
 export function createObstacles(deps: ObstaclesDeps) {
   function ofAgent({ agent_id }: RoutineRow, cause: "schedule" | "manual"): Reason | undefined {
     try {
       const { settings } = deps.agentReady(agent_id);
       if (settings.pulse_enabled || cause === "manual") return undefined;
-      return reason(
+      return toReason(
         "pulses_disabled",
         `Routines of the agent ${agent_id} are switched off: pulse_enabled is false in its settings. Switch them on: skep agents set ${agent_id} pulse_enabled=true`,
       );
     } catch (error) {
       if (!isProblem(error)) throw error;
-      return reason(error.status === 404 ? "agent_missing" : error.code, error.detail);
+      return toReason(error.status === 404 ? "agent_missing" : error.code, error.detail);
     }
   }
   function ofOwner({ user_id }: RoutineRow): Reason | undefined {
     if (user_id === null || deps.rows.isActive(user_id)) return undefined;
-    return reason("owner_inactive", "The account that it works for is switched off or gone.");
+    return toReason("owner_inactive", "The account that it works for is switched off or gone.");
   }
   return {
     /** Checks everything except running ticks, budget and disk space. Cheap enough for lists. */
@@ -46,12 +46,12 @@ export function createObstacles(deps: ObstaclesDeps) {
       const found = ofOwner(routine) ?? ofAgent(routine, cause);
       if (found) return found;
       if (project_id !== null && !deps.mayWorkIn(project_id, routine.user_id))
-        return reason(
+        return toReason(
           "project_missing",
           "Its project is gone, or its owner may not start work there. Choose another, or none.",
         );
       if (model !== null && deps.wrongModel(model) !== undefined)
-        return reason("model_missing", `No provider has the model ${model}. Choose another, or none.`);
+        return toReason("model_missing", `No provider has the model ${model}. Choose another, or none.`);
       return undefined;
     },
     /** Checks what matters only when the routine is about to run. */
@@ -59,14 +59,14 @@ export function createObstacles(deps: ObstaclesDeps) {
       const { id, agent_id, user_id, max_concurrent } = routine;
       const live = deps.rows.live(id).length;
       if (live >= max_concurrent)
-        return reason(
+        return toReason(
           "still_running",
           live === 1 ? "The previous run is still at work." : `${live} previous runs are still at work.`,
         );
       const budget = deps.overdrawn(agent_id, user_id ?? undefined);
-      if (budget !== undefined) return reason("budget", budget);
+      if (budget !== undefined) return toReason("budget", budget);
       const full = deps.fullWorkspaces(user_id);
-      return full && reason(full.code, full.detail);
+      return full && toReason(full.code, full.detail);
     },
   };
 }

@@ -1,5 +1,5 @@
 /** The prompt of an agent when one of its routines is due. */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import type { OpenTask, RoutineRow } from "./store.ts";
 
 /** @param due ms since the epoch. @param tasks the agent's own open tasks to show. */
@@ -18,7 +18,7 @@ export function promptOf(
     minute: "2-digit",
   }).format(due);
   return [
-    `Your routine "${name}" is due: ${local} in ${timezone} (${timestamp(due)}).`,
+    `Your routine "${name}" is due: ${local} in ${timezone} (${toTimestamp(due)}).`,
     `## Instructions\n\n${instructions.trim()}`,
     `## Your open tasks\n\n${tasks.length === 0 ? "None is assigned to you." : listOf(tasks)}`,
     "## What to report\n\nMessages that were left for you are material for this work, too. End with `complete`; its summary is what people read of this routine: what you looked at, what you did, and what waits for them. When there was nothing to do, say so in one line.",

@@ -2,7 +2,7 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { listOf, PageQuery, pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import {
   PulseRoutine,
   PulseTick,
@@ -21,9 +21,9 @@ const TickPath = t.Object({ agent_id: AgentId, id: t.String(), tick_id: t.String
 const Moment = t.Optional(t.String({ maxLength: 40, description: "A time in RFC 3339, or a day." }));
 
 export function pulseRoutes(pulses: Pulses) {
-  return operations("routines", [
+  return tagOperations("routines", [
     ...tickRoutes(pulses),
-    operation("previewPulseRoutine", "POST /v1/pulse-routines/:agent_id/preview", {
+    defineOperation("previewPulseRoutine", "POST /v1/pulse-routines/:agent_id/preview", {
       access: "user",
       params: AgentPath,
       body: SchedulePreviewBody,
@@ -31,21 +31,21 @@ export function pulseRoutes(pulses: Pulses) {
       summary: "Preview the times of a schedule without saving it",
       handler: ({ params, body }) => pulses.preview(params.agent_id, body),
     }),
-    operation("listAllPulseRoutines", "GET /v1/pulse-routines", {
+    defineOperation("listAllPulseRoutines", "GET /v1/pulse-routines", {
       access: "user",
       query: t.Object({ ...PageQuery, agent_id: t.Optional(AgentId) }),
       answer: listOf(PulseRoutine),
       summary: "List your routines of every agent",
       handler: ({ query, caller }) => pulses.list(query.agent_id, pageOf(query), caller),
     }),
-    operation("listPulseRoutines", "GET /v1/pulse-routines/:agent_id", {
+    defineOperation("listPulseRoutines", "GET /v1/pulse-routines/:agent_id", {
       access: "user",
       params: AgentPath,
       ...pagesOf(PulseRoutine),
       summary: "List your routines of an agent",
       handler: ({ params, query, caller }) => pulses.list(params.agent_id, pageOf(query), caller),
     }),
-    operation("createPulseRoutine", "POST /v1/pulse-routines/:agent_id", {
+    defineOperation("createPulseRoutine", "POST /v1/pulse-routines/:agent_id", {
       access: "user",
       params: AgentPath,
       body: RoutineCreate,
@@ -54,7 +54,7 @@ export function pulseRoutes(pulses: Pulses) {
       handler: ({ params, body, caller, answer }) =>
         answer.created("/v1/pulse-routines/:agent_id/:id", () => pulses.create(params.agent_id, body, caller)),
     }),
-    operation("listPulseRoutineTimeline", "GET /v1/pulse-routines/:agent_id/timeline", {
+    defineOperation("listPulseRoutineTimeline", "GET /v1/pulse-routines/:agent_id/timeline", {
       access: "user",
       params: AgentPath,
       query: t.Object({ ...PageQuery, from: Moment, to: Moment }),
@@ -62,14 +62,14 @@ export function pulseRoutes(pulses: Pulses) {
       summary: "List past and future times of your routines of an agent, oldest first",
       handler: ({ params, query, caller }) => pulses.timeline(params.agent_id, query, pageOf(query), caller),
     }),
-    operation("getPulseRoutine", "GET /v1/pulse-routines/:agent_id/:id", {
+    defineOperation("getPulseRoutine", "GET /v1/pulse-routines/:agent_id/:id", {
       access: "user",
       params: RoutinePath,
       answer: PulseRoutine,
       summary: "Get a routine",
       handler: ({ params, caller }) => pulses.get(params.agent_id, params.id, caller),
     }),
-    operation("updatePulseRoutine", "PUT /v1/pulse-routines/:agent_id/:id", {
+    defineOperation("updatePulseRoutine", "PUT /v1/pulse-routines/:agent_id/:id", {
       access: "user",
       params: RoutinePath,
       body: RoutineUpdate,
@@ -77,7 +77,7 @@ export function pulseRoutes(pulses: Pulses) {
       summary: "Change a routine",
       handler: ({ params, body, caller }) => pulses.update(params.agent_id, params.id, body, caller),
     }),
-    operation("deletePulseRoutine", "DELETE /v1/pulse-routines/:agent_id/:id", {
+    defineOperation("deletePulseRoutine", "DELETE /v1/pulse-routines/:agent_id/:id", {
       access: "user",
       project: "viewer",
       params: RoutinePath,
@@ -90,8 +90,8 @@ export function pulseRoutes(pulses: Pulses) {
 
 /** Operations on a routine's ticks: start one by hand, list them, end one. */
 function tickRoutes(pulses: Pulses) {
-  return operations("routines", [
-    operation("triggerPulseRoutine", "POST /v1/pulse-routines/:agent_id/:id/trigger", {
+  return tagOperations("routines", [
+    defineOperation("triggerPulseRoutine", "POST /v1/pulse-routines/:agent_id/:id/trigger", {
       access: "user",
       params: RoutinePath,
       answer: { 202: PulseTick },
@@ -101,21 +101,21 @@ function tickRoutes(pulses: Pulses) {
           pulses.trigger(params.agent_id, params.id, caller),
         ),
     }),
-    operation("listPulseRoutineTicks", "GET /v1/pulse-routines/:agent_id/:id/ticks", {
+    defineOperation("listPulseRoutineTicks", "GET /v1/pulse-routines/:agent_id/:id/ticks", {
       access: "user",
       params: RoutinePath,
       ...pagesOf(PulseTick),
       summary: "List a routine's ticks with their results, newest first",
       handler: ({ params, query, caller }) => pulses.ticks(params.agent_id, params.id, pageOf(query), caller),
     }),
-    operation("getPulseRoutineTick", "GET /v1/pulse-routines/:agent_id/:id/ticks/:tick_id", {
+    defineOperation("getPulseRoutineTick", "GET /v1/pulse-routines/:agent_id/:id/ticks/:tick_id", {
       access: "user",
       params: TickPath,
       answer: PulseTick,
       summary: "Get a tick of a routine with its result",
       handler: ({ params, caller }) => pulses.tick(params.agent_id, params.id, params.tick_id, caller),
     }),
-    operation("cancelPulseRoutineTick", "POST /v1/pulse-routines/:agent_id/:id/ticks/:tick_id/cancel", {
+    defineOperation("cancelPulseRoutineTick", "POST /v1/pulse-routines/:agent_id/:id/ticks/:tick_id/cancel", {
       access: "user",
       project: "viewer",
       params: TickPath,

@@ -1,5 +1,5 @@
 /** People's access to ticks of routines: list them, start one by hand, end one. */
-import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, toTimestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { timeOf } from "../../core/time-of.ts";
@@ -36,7 +36,7 @@ export function createRoutineTicks(deps: RoutineTicksDeps) {
   const presentTick = ({ reason_code, reason, ...row }: TickRow): PulseTick => ({
     ...row,
     agent_id: rows.routine(row.routine_id)!.agent_id,
-    due_at: timestamp(row.due_at),
+    due_at: toTimestamp(row.due_at),
     reason: reason_code === null ? null : { code: reason_code, message: reason ?? "" },
   });
   return {

@@ -1,5 +1,5 @@
 /** Routines of agents. Each has an owner; they can be created, changed, started by hand and handed over. */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -37,7 +37,7 @@ const ID = /^pls_[0-9a-z]{26}$/;
 
 export function createPulses(deps: PulsesDeps) {
   const { store, clock, rows, obstacles, sessions } = deps;
-  const now = () => timestamp(clock.now());
+  const readNow = () => toTimestamp(clock.now());
   const find = (agentId: string, id: string, caller: Caller): RoutineRow => {
     const row = rows.routine(id);
     if (row?.agent_id !== agentId || !mayRead(caller, WHOSE.pulse_routines, row)) throw notFound("routine");
@@ -47,7 +47,7 @@ export function createPulses(deps: PulsesDeps) {
     const { planned_at, stopped, ...rest } = row;
     const blocked = stopped === null ? obstacles.standing(row, "schedule") : { code: "stopped", message: stopped };
     const next = planned_at === null ? null : planOf(row).nextFree(planned_at - 1);
-    return { ...rest, next_run_at: next === null ? null : timestamp(next), blocked: blocked ?? null };
+    return { ...rest, next_run_at: next === null ? null : toTimestamp(next), blocked: blocked ?? null };
   };
   const emit = (row: RoutineRow, change: "created" | "updated" | "stopped" | "deleted"): void =>
     store.write((tx) => {
@@ -104,7 +104,7 @@ export function createPulses(deps: PulsesDeps) {
         const user_id = caller.userId ?? null;
         if (rows.countOf(agentId, user_id) >= LIMITS.routinesPerUserAndAgent)
           throw conflict(`An agent has at most ${LIMITS.routinesPerUserAndAgent} routines of one user.`, "too_many");
-        const at = now();
+        const at = readNow();
         const row: RoutineRow = {
           id: newId("routine"),
           agent_id: agentId,
@@ -140,7 +140,7 @@ export function createPulses(deps: PulsesDeps) {
         const before = find(agentId, id, caller);
         assertGood(input, caller);
         const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
-        const row: RoutineRow = { ...before, ...given, updated_at: now() };
+        const row: RoutineRow = { ...before, ...given, updated_at: readNow() };
         row.name = row.name.trim();
         assertFree(row);
         const timesChanged = ["schedule", "timezone", "blackouts"].some((field) => Object.hasOwn(given, field));
@@ -157,7 +157,7 @@ export function createPulses(deps: PulsesDeps) {
       const plan = checkedPlan({ schedule, timezone, blackouts }, clock.now());
       const times: SchedulePreview["times"] = [];
       for (let at = plan.next(clock.now()); at !== null && times.length < PREVIEWED; at = plan.next(at))
-        times.push({ at: timestamp(at), blackout: plan.isBlackedOut(at) });
+        times.push({ at: toTimestamp(at), blackout: plan.isBlackedOut(at) });
       return { times };
     },
     /** Removes a routine and ends its running work. */
@@ -177,10 +177,10 @@ export function createPulses(deps: PulsesDeps) {
         let name = row.name;
         for (let copy = 2; rows.isTaken(row.agent_id, to, name, row.id); copy++) name = `${row.name} (${copy})`;
         const stopped = "Its owner was deleted. It would now act for you: read what it does, then switch it on.";
-        rows.update(row.id, { user_id: to, name, enabled: false, planned_at: null, stopped, updated_at: now() });
+        rows.update(row.id, { user_id: to, name, enabled: false, planned_at: null, stopped, updated_at: readNow() });
         emit({ ...row, user_id: to, name }, "stopped");
       }
     },
-    prune: (before: number): boolean => removeOld(store, "pulse_ticks", "finished_at < ?", timestamp(before)),
+    prune: (before: number): boolean => removeOld(store, "pulse_ticks", "finished_at < ?", toTimestamp(before)),
   };
 }

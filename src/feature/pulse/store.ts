@@ -1,18 +1,18 @@
 /** Rows of routines and their ticks. */
 import type { Caller } from "../../http/caller.ts";
 import type { Page } from "../../http/list.ts";
-import { above, among, type Condition } from "../../store/reader.ts";
+import { type Condition, matchInJson, seekAbove } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { pulseRoutines as routines, pulseTicks as ticks } from "../../store/tables/pulses.ts";
 import { executions } from "../../store/tables/sessions.ts";
-import { readable, WHOSE } from "../../store/whose.ts";
+import { buildReadCondition, WHOSE } from "../../store/whose.ts";
 
 export type RoutineRow = typeof routines.$inferSelect;
 export type TickRow = typeof ticks.$inferSelect;
 export type PulseStore = ReturnType<typeof createPulseStore>;
 
-const visible = (caller: Caller): Condition => readable(caller, WHOSE.pulse_routines);
+const restrictTo = (caller: Caller): Condition => buildReadCondition(caller, WHOSE.pulse_routines);
 
 /** Position in a list of ticks from which it continues. */
 interface Place {
@@ -27,8 +27,11 @@ export function createPulseStore({ rows: rowsOf, statement }: Pick<Store, "rows"
     routine: (id: string): RoutineRow | undefined => rows.find({ id }),
     /** Routines in the order of their creation. Holds one more than the page when there is a next page. */
     page: (agentId: string | undefined, page: Page, caller: Caller): RoutineRow[] =>
-      rows.list([visible(caller), { agent_id: agentId }, above("id", page)], { order: "id", limit: page.limit + 1 }),
-    ofAgent: (agentId: string, caller: Caller): RoutineRow[] => rows.list([visible(caller), { agent_id: agentId }]),
+      rows.list([restrictTo(caller), { agent_id: agentId }, seekAbove("id", page)], {
+        order: "id",
+        limit: page.limit + 1,
+      }),
+    ofAgent: (agentId: string, caller: Caller): RoutineRow[] => rows.list([restrictTo(caller), { agent_id: agentId }]),
     ofUser: (userId: string): RoutineRow[] => rows.list([{ user_id: userId }], { order: "id" }),
     countOf: (agentId: string, userId: string | null): number => rows.count({ agent_id: agentId, user_id: userId }),
     /** Whether another routine of the same owner and agent has that name. */
@@ -67,7 +70,7 @@ export function createPulseStore({ rows: rowsOf, statement }: Pick<Store, "rows"
       most: number,
     ): TickRow[] {
       const later: Condition = after && ["(due_at, id) > (?, ?)", after.due, after.id];
-      const where = [among("routine_id", routineIds), ["due_at BETWEEN ? AND ?", from, to] as const, later];
+      const where = [matchInJson("routine_id", routineIds), ["due_at BETWEEN ? AND ?", from, to] as const, later];
       return tickRows.list(where, { order: "due_at, id", limit: most });
     },
     live: (routineId: string): TickRow[] => tickRows.list([{ routine_id: routineId, finished_at: null }]),

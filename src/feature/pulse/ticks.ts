@@ -2,7 +2,7 @@
  * Runs routines that are due. A tick's row, its session and execution, and the time of the next tick are one
  * transaction: a crash leaves all of them, or a routine that is still due.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -43,7 +43,7 @@ interface Tick {
 }
 
 export function createTicks({ store, clock, rows, sessions, obstacles, mask, timeoutOf }: TicksDeps) {
-  const now = () => timestamp(clock.now());
+  const readNow = () => toTimestamp(clock.now());
 
   function add(routine: RoutineRow, { due, cause, caughtUp }: Tick, rest: Partial<TickRow>): TickRow {
     return rows.insertTick({
@@ -53,7 +53,7 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
       cause,
       caught_up: caughtUp,
       status: "queued",
-      created_at: now(),
+      created_at: readNow(),
       ...rest,
     });
   }
@@ -63,9 +63,9 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
    * burst of events.
    */
   function leaveOut(tx: WriteTx, routine: RoutineRow, tick: Tick, { code, message }: Reason): void {
-    const row = add(routine, tick, { status: "skipped", reason_code: code, reason: message, finished_at: now() });
+    const row = add(routine, tick, { status: "skipped", reason_code: code, reason: message, finished_at: readNow() });
     if (isLate(tick.due) && !tick.caughtUp) return;
-    const data = { ...about(routine, row), due_at: timestamp(tick.due), code, reason: message };
+    const data = { ...toData(routine, row), due_at: toTimestamp(tick.due), code, reason: message };
     tx.emit(pulseSkipped, { ...refsOf(routine), data });
   }
 
@@ -110,7 +110,7 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
       for (const at of due) {
         const one: Tick = { due: at, cause: "schedule", caughtUp: isLate(at) && at === newest };
         if (plan.isBlackedOut(at)) leaveOut(tx, routine, { ...one, caughtUp: false }, BLACKOUT);
-        else if (at !== newest) add(routine, one, MISSED(now()));
+        else if (at !== newest) add(routine, one, MISSED(readNow()));
         else {
           const why = plan.isBlackedOut(clock.now()) ? BLACKOUT : keptBy(routine, "schedule");
           if (why) leaveOut(tx, routine, one, why);
@@ -158,7 +158,7 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
       },
     },
     /** Reacts to starts and ends of the routines' sessions. */
-    owner: createTickOwner({ rows, mask, now }),
+    owner: createTickOwner({ rows, mask, readNow }),
     /** Starts the routine now. @throws Problem 409 with what keeps it from running. */
     trigger: (routine: RoutineRow): TickRow =>
       store.write(() => {
@@ -183,10 +183,14 @@ const refsOf = ({ agent_id, user_id, project_id }: RoutineRow, session_id?: stri
   project_id: project_id ?? undefined,
   session_id: session_id ?? undefined,
 });
-const about = ({ id, name }: RoutineRow, tick: TickRow) => ({ routine_id: id, tick_id: tick.id, name });
+const toData = ({ id, name }: RoutineRow, tick: TickRow) => ({ routine_id: id, tick_id: tick.id, name });
 
 /** Updates a tick when its session starts or ends. */
-function createTickOwner({ rows, mask, now }: Pick<TicksDeps, "rows" | "mask"> & { now(): string }): SessionOwner {
+function createTickOwner({
+  rows,
+  mask,
+  readNow,
+}: Pick<TicksDeps, "rows" | "mask"> & { readNow(): string }): SessionOwner {
   return {
     onExecutionStart({ session, started_at }, tx) {
       const row = rows.tickOfSession(session.id);
@@ -194,7 +198,7 @@ function createTickOwner({ rows, mask, now }: Pick<TicksDeps, "rows" | "mask"> &
       if (!row || !routine || row.started_at !== null) return;
       rows.updateTick(row.id, { status: "running", started_at });
       const { due_at, caught_up, cause } = row;
-      const data = { ...about(routine, row), due_at: timestamp(due_at), caught_up, cause };
+      const data = { ...toData(routine, row), due_at: toTimestamp(due_at), caught_up, cause };
       tx.emit(pulseStarted, { ...refsOf(routine, session.id), data });
     },
     onSessionEnd(session, tx) {
@@ -209,7 +213,7 @@ function createTickOwner({ rows, mask, now }: Pick<TicksDeps, "rows" | "mask"> &
       rows.updateTick(row.id, {
         status,
         summary: summary || null,
-        finished_at: now(),
+        finished_at: readNow(),
         reason_code: reason === null ? null : (error?.code ?? "cancelled"),
         reason,
       });
@@ -217,9 +221,9 @@ function createTickOwner({ rows, mask, now }: Pick<TicksDeps, "rows" | "mask"> &
       if (status === "succeeded")
         tx.emit(pulseComplete, {
           ...refs,
-          data: { ...about(routine, row), summary: summary.slice(0, EVENT_CHARACTERS) },
+          data: { ...toData(routine, row), summary: summary.slice(0, EVENT_CHARACTERS) },
         });
-      else tx.emit(pulseFailed, { ...refs, data: { ...about(routine, row), status, reason: reason! } });
+      else tx.emit(pulseFailed, { ...refs, data: { ...toData(routine, row), status, reason: reason! } });
     },
   };
 }

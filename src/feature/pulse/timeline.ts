@@ -1,5 +1,5 @@
 /** Ticks of an agent's routines between two times. Past ticks come from their rows, future ones from the schedules. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, toTimestamp } from "../../core/clock.ts";
 import { type Plan, planOf } from "../../core/schedule.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { TimelineTick } from "./model.ts";
@@ -26,14 +26,14 @@ export function keyAfter({ after }: Page): Key | undefined {
 export const keyText = ({ due, id }: Key): string => `${due}|${id}`;
 
 /** Merges the next ticks of several routines in the order of time. */
-function coming(
+function mergeTicks(
   routines: readonly RoutineRow[],
   from: number,
   to: number,
   after: Key | undefined,
   most: number,
 ): Entry[] {
-  const next = (routine: RoutineRow, plan: Plan, before: number): Entry | undefined => {
+  const findNext = (routine: RoutineRow, plan: Plan, before: number): Entry | undefined => {
     const due = plan.next(before);
     return due === null || due > to ? undefined : { due, id: routine.id, routine, plan };
   };
@@ -41,21 +41,21 @@ function coming(
     if (routine.planned_at === null) return [];
     const plan = planOf(routine);
     const start = Math.max(from, routine.planned_at, after?.due ?? 0);
-    return next(routine, plan, start - 1) ?? [];
+    return findNext(routine, plan, start - 1) ?? [];
   });
   const found: Entry[] = [];
   while (heads.length > 0 && found.length < most) {
     heads.sort(inOrder);
     const first = heads.shift()!;
     if (isAfter(first, after)) found.push(first);
-    const following = next(first.routine, first.plan!, first.due);
+    const following = findNext(first.routine, first.plan!, first.due);
     if (following) heads.push(following);
   }
   return found;
 }
 
 function present({ due, routine, tick, plan }: Entry): TimelineTick {
-  const at = timestamp(due);
+  const at = toTimestamp(due);
   const of = { at, routine_id: routine.id, name: routine.name };
   if (!tick) {
     const status = plan?.isBlackedOut(due) ? ("blackout" as const) : ("planned" as const);
@@ -76,7 +76,7 @@ export function createTimeline({ rows, clock }: { rows: Pick<PulseStore, "past">
       .past([...byId.keys()], { from, to, after }, most)
       .map((tick): Entry => ({ due: tick.due_at, id: tick.id, routine: byId.get(tick.routine_id)!, tick }));
     const isFull = past.length === most && past.at(-1)!.due < clock.now();
-    const all = isFull ? past : [...past, ...coming(routines, from, to, after, most)].sort(inOrder);
+    const all = isFull ? past : [...past, ...mergeTicks(routines, from, to, after, most)].sort(inOrder);
     return listAnswer(all.slice(0, most), page, keyText, present);
   };
 }

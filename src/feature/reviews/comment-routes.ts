@@ -2,7 +2,7 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Run } from "../runs/model.ts";
 import type { RunViews } from "../runs/views.ts";
 import { Comment, CommentCreate, RunComment, SendBack, SendBackMessage } from "./comment-model.ts";
@@ -22,14 +22,14 @@ const ofRun = (comment: Comment): RunComment => ({ run_id: comment.work_id, ...c
 export const commentRoutes = (deps: CommentRoutesDeps) => [...commentsOfChanges(deps), ...commentsOfRuns(deps)];
 
 function commentsOfChanges({ comments, reviewed }: CommentRoutesDeps) {
-  return operations("changes", [
-    operation("listChangesComments", "GET /v1/changes/:id/comments", {
+  return tagOperations("changes", [
+    defineOperation("listChangesComments", "GET /v1/changes/:id/comments", {
       access: "user",
       ...pagesOf(Comment),
       summary: "List the comments on changes, oldest first",
       handler: ({ params, query, caller }) => comments.list(params.id, pageOf(query), caller),
     }),
-    operation("createChangesComment", "POST /v1/changes/:id/comments", {
+    defineOperation("createChangesComment", "POST /v1/changes/:id/comments", {
       access: "user",
       scope: "runs",
       body: CommentCreate,
@@ -40,7 +40,7 @@ function commentsOfChanges({ comments, reviewed }: CommentRoutesDeps) {
         return answer.created("/v1/changes/:work_id/comments", write);
       },
     }),
-    operation("deleteChangesComment", "DELETE /v1/changes/:id/comments/:comment_id", {
+    defineOperation("deleteChangesComment", "DELETE /v1/changes/:id/comments/:comment_id", {
       access: "user",
       project: "viewer",
       scope: "runs",
@@ -48,7 +48,7 @@ function commentsOfChanges({ comments, reviewed }: CommentRoutesDeps) {
       summary: "Delete a comment on changes",
       handler: ({ params, caller }) => comments.remove(params.id, params.comment_id, caller),
     }),
-    operation("sendBackChanges", "POST /v1/changes/:id/send-back", {
+    defineOperation("sendBackChanges", "POST /v1/changes/:id/send-back", {
       access: "user",
       scope: "runs",
       body: t.Optional(SendBackMessage),
@@ -67,8 +67,8 @@ function commentsOfChanges({ comments, reviewed }: CommentRoutesDeps) {
 }
 
 function commentsOfRuns({ comments, views }: CommentRoutesDeps) {
-  return operations("runs", [
-    operation("listRunComments", "GET /v1/runs/:id/comments", {
+  return tagOperations("runs", [
+    defineOperation("listRunComments", "GET /v1/runs/:id/comments", {
       access: "user",
       ...pagesOf(RunComment),
       summary: "List the comments on a run's changes, oldest first",
@@ -77,7 +77,7 @@ function commentsOfRuns({ comments, views }: CommentRoutesDeps) {
         return { ...page, items: items.map(ofRun) };
       },
     }),
-    operation("createRunComment", "POST /v1/runs/:id/comments", {
+    defineOperation("createRunComment", "POST /v1/runs/:id/comments", {
       access: "user",
       scope: "runs",
       body: CommentCreate,
@@ -88,7 +88,7 @@ function commentsOfRuns({ comments, views }: CommentRoutesDeps) {
         return answer.created("/v1/runs/:run_id/comments", () => ofRun(write()));
       },
     }),
-    operation("deleteRunComment", "DELETE /v1/runs/:id/comments/:comment_id", {
+    defineOperation("deleteRunComment", "DELETE /v1/runs/:id/comments/:comment_id", {
       access: "user",
       project: "viewer",
       scope: "runs",
@@ -96,7 +96,7 @@ function commentsOfRuns({ comments, views }: CommentRoutesDeps) {
       summary: "Delete a comment on a run's changes",
       handler: ({ params, caller }) => comments.remove(expectRunId(params.id), params.comment_id, caller),
     }),
-    operation("sendBackRun", "POST /v1/runs/:id/send-back", {
+    defineOperation("sendBackRun", "POST /v1/runs/:id/send-back", {
       access: "user",
       scope: "runs",
       body: t.Optional(SendBack),

@@ -2,16 +2,16 @@
  * Comments on the changes of a run or session, by users and by reviewers on the code host. Open comments go to the
  * agents as guidance when the work is sent back.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, expectFound, forbidden, invalidField } from "../../core/errors.ts";
 import { isId, newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import { visibleText } from "../../core/outside-text.ts";
-import { owns } from "../../core/ownership.ts";
+import { isOwner } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
-import { above, among, type Condition } from "../../store/reader.ts";
+import { type Condition, matchInJson, seekAbove } from "../../store/reader.ts";
 import { changeComments } from "../../store/tables/reviews.ts";
 import type { Core } from "../feature.ts";
 import type { WorkRow } from "../projects/works.ts";
@@ -70,7 +70,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
   const ofWork = (id: string) => (isId("run", id) ? { run_id: id } : { session_id: id });
   const ofOpen = (id: string) => ({ ...ofWork(id), sent_at: null });
   const isSent: Condition = ["sent_at IS NOT NULL"];
-  const full = (id: string): boolean => rows.count(ofOpen(id)) >= OPEN_COMMENTS;
+  const isFull = (id: string): boolean => rows.count(ofOpen(id)) >= OPEN_COMMENTS;
   const fromHost = (id: string, hostId: string) => rows.find({ ...ofWork(id), codehost_id: hostId });
   const open = (id: string): CommentRow[] => rows.list([ofOpen(id)], { order: "path, line, id" });
   /**
@@ -94,7 +94,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
     });
   /** Stores a comment. Called inside a transaction. */
   function insert(work: CommentedWork, fields: NewComment): CommentRow {
-    const at = timestamp(clock.now());
+    const at = toTimestamp(clock.now());
     const row = rows.add({ id: newId("comment"), ...ofWork(work.id), ...fields, created_at: at });
     emit(row, work, "added");
     return row;
@@ -102,7 +102,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
   return {
     list(workId: string, page: Page, caller: Caller): ListAnswer<Comment> {
       const { id } = reviewed.find(workId, caller);
-      const found = rows.list([ofWork(id), above("id", page)], { order: "id", limit: page.limit + 1 });
+      const found = rows.list([ofWork(id), seekAbove("id", page)], { order: "id", limit: page.limit + 1 });
       return listById(found, page, present);
     },
     /**
@@ -115,7 +115,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
       const work = reviewed.find(id, caller);
       const { quote } = await lineOf(work.id, input, caller);
       const write = () => {
-        if (full(work.id))
+        if (isFull(work.id))
           throw conflict(
             `At most ${OPEN_COMMENTS} comments are open at once. Delete some, or send the work back.`,
             "too_many_comments",
@@ -138,7 +138,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
      */
     addFromHost(run: { id: string }, { id, author, body, path, line, url }: HostComment): boolean {
       return store.write(() => {
-        if (fromHost(run.id, id) || full(run.id)) return false;
+        if (fromHost(run.id, id) || isFull(run.id)) return false;
         insert(reviewed.loadUnchecked(run.id), {
           path,
           line,
@@ -167,7 +167,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
       store.write(() => {
         const found = rows.find({ ...ofWork(id), id: comment_id }, isSent);
         const row = expectFound(found, "comment that this work was sent back with");
-        const fields = { answer: mask(answer), answered_by: agentId, answered_at: timestamp(clock.now()) };
+        const fields = { answer: mask(answer), answered_by: agentId, answered_at: toTimestamp(clock.now()) };
         rows.update(fields, { id: comment_id });
         emit(row, reviewed.loadUnchecked(id), "answered");
       });
@@ -178,7 +178,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
       store.write(() => {
         const row = expectFound(rows.find({ ...ofWork(work.id), id }), "comment on these changes");
         if (row.codehost_login !== null) throw forbidden("It was written on the code host and stays.");
-        if (!caller.admin && !owns(caller, row.created_by)) throw forbidden("Only its author deletes a comment.");
+        if (!caller.admin && !isOwner(caller, row.created_by)) throw forbidden("Only its author deletes a comment.");
         rows.remove({ id });
         emit(row, work, "deleted");
       });
@@ -198,7 +198,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
         const isOutside = comments.some((one) => one.codehost_login !== null && sent.includes(one.id));
         const outside = isOutside ? OUTSIDE_SOURCES.review : undefined;
         workAgain(work, { text, from_step, outside }, caller);
-        rows.update({ sent_at: timestamp(clock.now()) }, ofWork(id), among("id", sent));
+        rows.update({ sent_at: toTimestamp(clock.now()) }, ofWork(id), matchInJson("id", sent));
         return work;
       });
     },

@@ -26,7 +26,7 @@ export function guidanceOf(
   const own = comments.filter(({ codehost_login }) => codehost_login === null);
   const sent: string[] = [];
   let room = GUIDANCE_CHARACTERS - HEAD.length - (message?.length ?? 0);
-  const fitting = (rows: readonly CommentRow[], show: (row: CommentRow) => string): string[] => {
+  const fit = (rows: readonly CommentRow[], show: (row: CommentRow) => string): string[] => {
     const parts: string[] = [];
     for (const row of rows) {
       const part = show(row);
@@ -37,8 +37,8 @@ export function guidanceOf(
     }
     return parts;
   };
-  const lines = fitting(own, ownLine);
-  const quotes = fitting(outside, (row) => outsideQuote(row, mask));
+  const lines = fit(own, ownLine);
+  const quotes = fit(outside, (row) => outsideQuote(row, mask));
   const left = comments.length - sent.length;
   const text = [
     HEAD,

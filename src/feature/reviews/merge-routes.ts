@@ -5,7 +5,7 @@ import { notFound } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
 import type { Caller } from "../../http/caller.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
 import {
   ChangedFiles,
@@ -53,8 +53,8 @@ export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
   return [...ofChanges(), ...ofRuns()];
 
   function ofChanges() {
-    return operations("changes", [
-      operation("listChanges", "GET /v1/changes", {
+    return tagOperations("changes", [
+      defineOperation("listChanges", "GET /v1/changes", {
         access: "user",
         query: t.Object({ ...PageQuery, project_id: t.Optional(t.String({ maxLength: 64 })) }),
         answer: listOf(Changes),
@@ -62,7 +62,7 @@ export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
           "List your runs, chats, swarms, spawned work and routines' ticks on branches of projects, newest first",
         handler: ({ query, caller }) => reviewed.list(query.project_id, pageOf(query), caller),
       }),
-      operation("getChanges", "GET /v1/changes/:id", {
+      defineOperation("getChanges", "GET /v1/changes/:id", {
         access: "user",
         answer: Changes,
         summary: "Get the branch that a run, a chat, a swarm, a spawned execution or a routine's tick works on",
@@ -70,21 +70,21 @@ export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
           "`id` is the id of such work or of a session. Work that an agent handed on within its own files shows that agent's branch.",
         handler: ({ params, caller }) => reviewed.present(reviewed.find(params.id, caller)),
       }),
-      operation("listChangesDiff", "GET /v1/changes/:id/diff", {
+      defineOperation("listChangesDiff", "GET /v1/changes/:id/diff", {
         access: "user",
         query: DiffQuery,
         answer: Diff,
         summary: "Get the diff of changes file by file, or as a patch with format=patch",
         handler: ({ params, query, caller }) => read(params.id, query, caller, (diff) => diff),
       }),
-      operation("listChangesFiles", "GET /v1/changes/:id/diff/files", {
+      defineOperation("listChangesFiles", "GET /v1/changes/:id/diff/files", {
         access: "user",
         query: FilesQuery,
         answer: ChangedFiles,
         summary: "List the files of changes without their lines",
         handler: ({ params, query, caller }) => list(params.id, query, caller),
       }),
-      operation("mergeChanges", "POST /v1/changes/:id/merge", {
+      defineOperation("mergeChanges", "POST /v1/changes/:id/merge", {
         access: "user",
         project: "maintainer",
         scope: "publish",
@@ -103,8 +103,8 @@ export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
   }
 
   function ofRuns() {
-    return operations("runs", [
-      operation("listRunDiff", "GET /v1/runs/:id/diff", {
+    return tagOperations("runs", [
+      defineOperation("listRunDiff", "GET /v1/runs/:id/diff", {
         access: "user",
         query: DiffQuery,
         answer: RunDiff,
@@ -112,7 +112,7 @@ export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
         handler: ({ params, query, caller }) =>
           read(expectRunId(params.id), query, caller, (diff): RunDiff => ({ run_id: diff.work_id, ...diff })),
       }),
-      operation("listRunFiles", "GET /v1/runs/:id/diff/files", {
+      defineOperation("listRunFiles", "GET /v1/runs/:id/diff/files", {
         access: "user",
         query: FilesQuery,
         answer: RunFiles,
@@ -122,7 +122,7 @@ export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
           ...(await list(expectRunId(params.id), query, caller)),
         }),
       }),
-      operation("mergeRun", "POST /v1/runs/:id/merge", {
+      defineOperation("mergeRun", "POST /v1/runs/:id/merge", {
         access: "user",
         project: "maintainer",
         scope: "publish",

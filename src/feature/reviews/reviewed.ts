@@ -6,7 +6,7 @@ import { isRunEnd, isRunStatus } from "../../core/run-states.ts";
 import { shownOf } from "../../core/schema.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { allOf, below, type Condition } from "../../store/reader.ts";
+import { allOf, type Condition, seekBelow } from "../../store/reader.ts";
 import { mayRead, own, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
 import type { WorkRow, Works } from "../projects/works.ts";
@@ -58,7 +58,7 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
   };
   /** The part of an id that orders runs and sessions together by time. */
   const timeOf = ({ id }: Pick<WorkRow, "id">): string => id.slice(id.indexOf("_") + 1);
-  function newest(
+  function listNewest(
     table: "runs" | "sessions",
     prefix: string,
     mine: Condition,
@@ -68,7 +68,7 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
     if (after !== null && !/^\w+$/.test(after)) throw badCursor();
     const of: Condition = projectId === undefined ? undefined : ["project_id = ?", projectId];
     const onBranches: Condition = ["project_id IS NOT NULL AND branch IS NOT NULL"];
-    const { where, values } = allOf(onBranches, of, mine, below("id", { after: after && prefix + after }));
+    const { where, values } = allOf(onBranches, of, mine, seekBelow("id", { after: after && prefix + after }));
     const ids = statement<string>(`SELECT id FROM ${table} ${where} ORDER BY id DESC LIMIT ?`).pluck();
     return ids
       .all(...values, limit + 1)
@@ -112,8 +112,8 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
     /** The caller's own work on branches, newest first. */
     list(projectId: string | undefined, page: Page, caller: Caller): ListAnswer<Changes> {
       const rows = [
-        ...newest("runs", "run_", own(caller, WHOSE.runs), projectId, page),
-        ...newest("sessions", "sess_", own(caller, WHOSE.sessions), projectId, page),
+        ...listNewest("runs", "run_", own(caller, WHOSE.runs), projectId, page),
+        ...listNewest("sessions", "sess_", own(caller, WHOSE.sessions), projectId, page),
       ];
       rows.sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1));
       return listAnswer(rows.slice(0, page.limit + 1), page, timeOf, present);

@@ -76,7 +76,7 @@ export function createAdvance(deps: AdvanceDeps) {
       timeout_seconds: timeout_seconds ?? deps.agentTimeout(agent),
     });
     const { attempt, max_attempts } = before;
-    if (decision.retry) tx.emit(stepRetrying, { ...record.refs(before), data: { attempt, max_attempts } });
+    if (decision.retry) tx.emit(stepRetrying, { ...record.toRefs(before), data: { attempt, max_attempts } });
     record.decide(decision, { session_id, execution_id });
   }
   function carryOut(tx: WriteTx, record: RunRecord, decision: Decision): void {

@@ -1,6 +1,6 @@
 /** Approvals that wait for a person, with the effect of each answer. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { isProblem } from "../../core/errors.ts";
 import { ID_PREFIXES } from "../../core/ids.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
@@ -160,7 +160,7 @@ export function createApprovals({ rows, runs, permissions }: ApprovalsDeps) {
       budget_usd: run.budget_usd,
       requested_at: step.started_at,
       answered_at: step.finished_at,
-      deadline: deadline === null ? null : timestamp(deadline),
+      deadline: deadline === null ? null : toTimestamp(deadline),
       on_timeout: deadline !== null && "approval" in planned ? (planned.approval.on_timeout ?? "fail") : null,
       results: taken
         .filter((row) => before.has(row.step_id) && row.status === "succeeded" && !row.superseded)

@@ -1,4 +1,4 @@
-import { HOUR_MS, timestamp } from "../../core/clock.ts";
+import { HOUR_MS, toTimestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { didYouMean } from "../../core/near.ts";
@@ -106,7 +106,7 @@ export const runs = defineFeature(
       tools: toolsOf("run-history", [historyTool(views, deps.access)]),
       counts: () => ({
         active_runs: rows.countLive(),
-        runs_last_hour: rows.countSince(timestamp(clock.now() - HOUR_MS)),
+        runs_last_hour: rows.countSince(toTimestamp(clock.now() - HOUR_MS)),
       }),
       start: runs.resume,
       stop: unsubscribe,

@@ -1,6 +1,6 @@
 /** The overview of runs: running ones with their last sentence, how days ended, and when attempts asked a model. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { systemClock, timestamp } from "../../core/clock.ts";
+import { systemClock, toTimestamp } from "../../core/clock.ts";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { OPEN_PROJECTS } from "../../testing/open-projects.ts";
@@ -97,7 +97,7 @@ test("a sentence is the last of its line, and a long one is cut at its begin", (
 test("days count how runs ended, the empty ones as well, and of others only for an administrator", () => {
   addRun("run_1", "succeeded", "2026-03-12T23:59:59.999Z", "usr_a");
   addRun("run_2", "failed", "2026-03-13T00:00:00.000Z", "usr_b");
-  addRun("run_3", "running", timestamp(NOW), "usr_a");
+  addRun("run_3", "running", toTimestamp(NOW), "usr_a");
   addRun("run_0", "succeeded", "2026-02-01T00:00:00.000Z", "usr_a");
   const days = (caller: Caller) =>
     overview

@@ -1,6 +1,6 @@
 /** An overview of runs: running ones with their steps and latest words, and how runs ended, day by day. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, toTimestamp } from "../../core/clock.ts";
 import { orNull, Time } from "../../core/schema.ts";
 import { textOf } from "../../engine/parts.ts";
 import { kindOfStep, type PipelineDefinition } from "../../engine/pipeline/definition.ts";
@@ -130,7 +130,7 @@ export function createOverview({ store: { statement }, rows, now }: OverviewDeps
     /** Runs per day, the newest day last; days without runs are included. @param days number of days, ending today. */
     days(days: number, caller: Caller): RunDay[] {
       const first = Math.floor(now() / DAY_MS) * DAY_MS - (days - 1) * DAY_MS;
-      const since = timestamp(first);
+      const since = toTimestamp(first);
       const own: Condition = caller.admin ? undefined : ["runs.created_by = ?", caller.userId ?? ""];
       const { where, values } = allOf(
         [`runs.created_at >= ? AND ${idsSince("runs", "created_at")}`, since, since],
@@ -141,7 +141,7 @@ export function createOverview({ store: { statement }, rows, now }: OverviewDeps
       ).all(...values);
       const byDay = new Map<string, RunDay>();
       for (let at = 0; at < days; at++) {
-        const day = timestamp(first + at * DAY_MS).slice(0, 10);
+        const day = toTimestamp(first + at * DAY_MS).slice(0, 10);
         byDay.set(day, { day, succeeded: 0, failed: 0, cancelled: 0, unfinished: 0 });
       }
       for (const { day, status, many } of found) {

@@ -59,17 +59,17 @@ export const needsOf = ({ steps }: PipelineDefinition, at: number): string[] => 
 
 function leadsBack(step: PipelineStep, jumps: readonly Jumped[]): StepPlan["leads_back"] {
   const route = routeOf(step);
-  const times = (to: string, is: (jumped: Jumped) => boolean) =>
+  const countJumps = (to: string, is: (jumped: Jumped) => boolean) =>
     jumps.filter((jumped) => jumped.to === to && is(jumped)).length;
-  const verdict = ({ outputs }: Jumped) => String(outputs[route?.on ?? ""]);
+  const readVerdict = ({ outputs }: Jumped) => String(outputs[route?.on ?? ""]);
   const routed = Object.entries(route?.to ?? {}).map(([value, to]) => ({
     to,
     why: `${route?.on} is ${value}`,
-    times: times(to, (jumped) => verdict(jumped) === value),
+    times: countJumps(to, (jumped) => readVerdict(jumped) === value),
   }));
   const rule = gotoOf(step);
-  const isFailed = (jumped: Jumped) => jumped.status !== "succeeded" && route?.to[verdict(jumped)] === undefined;
-  return rule ? [...routed, { to: rule.goto, why: "failed", times: times(rule.goto, isFailed) }] : routed;
+  const isFailed = (jumped: Jumped) => jumped.status !== "succeeded" && route?.to[readVerdict(jumped)] === undefined;
+  return rule ? [...routed, { to: rule.goto, why: "failed", times: countJumps(rule.goto, isFailed) }] : routed;
 }
 
 interface Jumped {
@@ -133,10 +133,14 @@ export function progressOf(
   rows: readonly ProgressRow[],
 ): Progress {
   const counting = steps.flatMap(({ id }) => latestOf(rows, id) ?? []);
-  const of = (...statuses: string[]) => counting.find(({ status }) => statuses.includes(status));
-  const current = of("waiting") ?? of("running") ?? of("queued") ?? (runStatus === "failed" ? of("failed") : undefined);
+  const findByStatus = (...statuses: string[]) => counting.find(({ status }) => statuses.includes(status));
+  const current =
+    findByStatus("waiting") ??
+    findByStatus("running") ??
+    findByStatus("queued") ??
+    (runStatus === "failed" ? findByStatus("failed") : undefined);
   const named = current && steps.find(({ id }) => id === current.step_id);
-  const waiting = runStatus === "waiting" ? of("waiting") : undefined;
+  const waiting = runStatus === "waiting" ? findByStatus("waiting") : undefined;
   return {
     steps_done: counting.filter(({ status }) => DONE.has(status)).length,
     steps_total: steps.length,

@@ -5,7 +5,7 @@ import { notFound } from "../../core/errors.ts";
 import { readTraceParent } from "../../core/trace-context.ts";
 import { assertOwnAgent } from "../../http/caller.ts";
 import { listOf, PageQuery, pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { queryInteger } from "../../http/schema.ts";
 import { Approval, HistoryItem, Run, RunCreate, RunDetail, RunRestart, RunStatus, Step, StepOutput } from "./model.ts";
 import type { Runs } from "./service.ts";
@@ -49,15 +49,15 @@ interface RunRoutesDeps {
 }
 
 export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
-  return operations("runs", [
-    operation("listRuns", "GET /v1/runs", {
+  return tagOperations("runs", [
+    defineOperation("listRuns", "GET /v1/runs", {
       access: "user",
       query: RunsQuery,
       answer: listOf(Run),
       summary: "List runs, newest first",
       handler: ({ query, caller }) => views.list(query, pageOf(query), caller),
     }),
-    operation("createRun", "POST /v1/runs", {
+    defineOperation("createRun", "POST /v1/runs", {
       access: "user",
       scope: "runs",
       body: RunCreate,
@@ -69,7 +69,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
           runs.create(body, caller, { trace: readTraceParent(request.headers.get("traceparent")) }),
         ),
     }),
-    operation("getRun", "GET /v1/runs/:id", {
+    defineOperation("getRun", "GET /v1/runs/:id", {
       access: "user",
       answer: RunDetail,
       summary: "Get a run with the inputs it was started with",
@@ -78,7 +78,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
         provider_wait: runs.providerWait(params.id),
       }),
     }),
-    operation("cancelRun", "POST /v1/runs/:id/cancel", {
+    defineOperation("cancelRun", "POST /v1/runs/:id/cancel", {
       access: "user",
       project: "viewer",
       scope: "runs",
@@ -86,14 +86,14 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       summary: "Cancel a run",
       handler: ({ params, caller, answer }) => answer.accepted(LOCATION, () => runs.cancel(params.id, caller)),
     }),
-    operation("tryRunNow", "POST /v1/runs/:id/try-now", {
+    defineOperation("tryRunNow", "POST /v1/runs/:id/try-now", {
       access: "user",
       scope: "runs",
       answer: { 202: Run },
       summary: "Ask the provider whose quota a run waits for again at once",
       handler: ({ params, caller, answer }) => answer.accepted(LOCATION, () => runs.tryNow(params.id, caller)),
     }),
-    operation("restartRun", "POST /v1/runs/:id/restart", {
+    defineOperation("restartRun", "POST /v1/runs/:id/restart", {
       access: "user",
       scope: "runs",
       body: t.Optional(RunRestart),
@@ -102,7 +102,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       handler: ({ params, body, caller, answer }) =>
         answer.accepted(LOCATION, () => runs.restart(params.id, body ?? {}, caller)),
     }),
-    operation("approveRun", "POST /v1/runs/:id/approve", {
+    defineOperation("approveRun", "POST /v1/runs/:id/approve", {
       access: "user",
       scope: "runs",
       body: Approval,
@@ -110,14 +110,14 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       summary: "Answer a step that waits for a person",
       handler: ({ params, body, caller, answer }) => answer.perform(() => runs.approve(params.id, body, caller)),
     }),
-    operation("listSteps", "GET /v1/steps/:run_id", {
+    defineOperation("listSteps", "GET /v1/steps/:run_id", {
       access: "user",
       ...pagesOf(Step),
       tag: "steps",
       summary: "List the steps of a run in order, with every attempt",
       handler: ({ params, query, caller }) => views.steps(params.run_id, pageOf(query), caller),
     }),
-    operation("getStep", "GET /v1/steps/:run_id/:step_id", {
+    defineOperation("getStep", "GET /v1/steps/:run_id/:step_id", {
       access: "user",
       params: StepPath,
       answer: Step,
@@ -125,7 +125,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       summary: "Get the latest attempt of a step",
       handler: ({ params, caller }) => views.step(params.run_id, params.step_id, undefined, caller),
     }),
-    operation("getStepOutput", "GET /v1/steps/:run_id/:step_id/output", {
+    defineOperation("getStepOutput", "GET /v1/steps/:run_id/:step_id/output", {
       access: "user",
       params: StepPath,
       query: t.Object({ attempt: t.Optional(queryInteger({ minimum: 1 })) }),
@@ -138,7 +138,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
         return new Response(output.text, { headers: { "Content-Type": "text/plain; charset=utf-8" } });
       },
     }),
-    operation("listAgentRuns", "GET /v1/agents/:id/runs", {
+    defineOperation("listAgentRuns", "GET /v1/agents/:id/runs", {
       access: "user",
       ...pagesOf(Run),
       tag: "agents",
@@ -148,7 +148,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
         return views.ofAgent(params.id, pageOf(query), caller);
       },
     }),
-    operation("listRunHistory", "GET /v1/internal/run-history", {
+    defineOperation("listRunHistory", "GET /v1/internal/run-history", {
       access: "user",
       execution: true,
       query: HistoryQuery,

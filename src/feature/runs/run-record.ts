@@ -3,7 +3,7 @@
  * (`RunState`, which the planner uses as well) and is written with its event. Only this file changes the status of a
  * run or a step.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { isStepEnd, type RunStatus, type StepStatus } from "../../core/run-states.ts";
 import type { Decision, StepKey } from "../../engine/pipeline/decisions.ts";
@@ -64,7 +64,7 @@ export function openRunRecord(
   { store, now, project }: RunRecordDeps,
 ) {
   let row = first;
-  const at = timestamp(now);
+  const at = toTimestamp(now);
   const { definition } = row;
   const state = new RunState({ ...row, project }, steps.map(planStep), () => newId("step"));
   const stored = new Map(steps.map((step) => [keyOf({ ...step, index: step.item_index }), step]));
@@ -80,7 +80,7 @@ export function openRunRecord(
     return step;
   };
   /** References in events about the run or one of its steps. */
-  const refs = (step?: StepRow) => ({
+  const toRefs = (step?: StepRow) => ({
     ...refsOf(row),
     ...(step && {
       step_id: step.step_id,
@@ -121,9 +121,9 @@ export function openRunRecord(
     const { status, attempt, max_attempts, item_index: index, inputs, outputs, error } = step;
     if (status === "pending") return;
     if (status === "waiting") {
-      const deadline = step.deadline === null ? null : timestamp(step.deadline);
+      const deadline = step.deadline === null ? null : toTimestamp(step.deadline);
       const data = { step_id: step.step_id, message: String(inputs["message"]), deadline };
-      return tx.emit(approvalRequested, { ...refs(step), data });
+      return tx.emit(approvalRequested, { ...toRefs(step), data });
     }
     const data = {
       status,
@@ -134,7 +134,7 @@ export function openRunRecord(
       ...(status === "succeeded" ? { outputs } : {}),
       ...(error ? { error } : {}),
     };
-    tx.emit(STEP_EVENTS[status], { ...refs(step), data });
+    tx.emit(STEP_EVENTS[status], { ...toRefs(step), data });
   }
   function writeRun(change: Partial<RunRow>): void {
     const { status, error } = state.run;
@@ -146,10 +146,10 @@ export function openRunRecord(
   function emitRun(status: RunStatus): void {
     const { pipeline_id, outputs, error, restarted_from } = row;
     if (status === "queued")
-      return tx.emit(runRestarted, { ...refs(), data: { pipeline_id, from_step: restarted_from } });
+      return tx.emit(runRestarted, { ...toRefs(), data: { pipeline_id, from_step: restarted_from } });
     if (status === "running") return;
     const data = { status, pipeline_id, outputs, ...store.spentByRun(row.id), ...(error ? { error } : {}) };
-    tx.emit(RUN_EVENTS[status], { ...refs(), data });
+    tx.emit(RUN_EVENTS[status], { ...toRefs(), data });
   }
 
   return {
@@ -160,7 +160,7 @@ export function openRunRecord(
     },
     definedAs,
     step: stepOf,
-    refs,
+    toRefs,
     /** Carries out a decision. @returns the changed step's row; undefined when the decision was about the run. */
     decide(decision: Decision, extras: StepExtras = {}): StepRow | undefined {
       const changed = state.apply(decision, now);

@@ -1,6 +1,6 @@
 /** Runs: creates them from a pipeline, has the planner drive them step by step, cancels, restarts and approves them. */
 import { actOnEach } from "../../core/act-on-each.ts";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { assertRole } from "../../core/ownership.ts";
@@ -64,7 +64,7 @@ export interface RunsService extends Runs {
 
 export function createRuns(deps: RunsDeps) {
   const { store, rows, views, clock, advance, audit } = deps;
-  const now = () => timestamp(clock.now());
+  const readNow = () => toTimestamp(clock.now());
   const presentById = (id: string): Run => views.present(rows.run(id)!);
   const limits = createRunLimits(deps);
   const { restart, sendBack } = createAttempts({ ...deps, presentById, limits });
@@ -93,7 +93,7 @@ export function createRuns(deps: RunsDeps) {
       branch: project ? `run/${id}` : null,
       created_by: caller.userId ?? null,
       budget_usd: input.budget_usd ?? definition.defaults?.budget_usd ?? null,
-      created_at: now(),
+      created_at: readNow(),
     };
   };
 

@@ -6,7 +6,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf } from "../../core/schema.ts";
 import { listOf, PageQuery, pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { queryInteger } from "../../http/schema.ts";
 import { AnyApproval, ApprovalAnswers, type ApprovalList, BulkOutcome, eachOnItsOwn } from "./approvals.ts";
 import { type Overview, RunAtWork, RunDay } from "./overview.ts";
@@ -40,8 +40,8 @@ interface SteeringDeps {
 }
 
 export function steeringRoutes({ runs, views, rows, approvals, overview, sums, timelineOf }: SteeringDeps) {
-  return operations("runs", [
-    operation("listApprovals", "GET /v1/approvals", {
+  return tagOperations("runs", [
+    defineOperation("listApprovals", "GET /v1/approvals", {
       access: "user",
       query: t.Object({
         ...PageQuery,
@@ -52,14 +52,14 @@ export function steeringRoutes({ runs, views, rows, approvals, overview, sums, t
       summary: "List what waits for a person, with the effect of each answer; newest first",
       handler: ({ query, caller }) => approvals.list(query.state ?? "waiting", query.kind, pageOf(query), caller),
     }),
-    operation("answerApprovals", "POST /v1/approvals", {
+    defineOperation("answerApprovals", "POST /v1/approvals", {
       access: "user",
       body: ApprovalAnswers,
       answer: Outcomes,
       summary: "Answer several approvals independently",
       handler: ({ body, caller }) => ({ items: approvals.answer(body.answers, caller) }),
     }),
-    operation("getRunPlan", "GET /v1/runs/:id/plan", {
+    defineOperation("getRunPlan", "GET /v1/runs/:id/plan", {
       access: "user",
       answer: RunPlan,
       summary: "Get a run's own copy of the pipeline as a graph, with the state of each step",
@@ -68,14 +68,14 @@ export function steeringRoutes({ runs, views, rows, approvals, overview, sums, t
         return planOf(run, rows.stepsOf(run.id));
       },
     }),
-    operation("getRunTimeline", "GET /v1/runs/:id/timeline", {
+    defineOperation("getRunTimeline", "GET /v1/runs/:id/timeline", {
       access: "user",
       answer: RunTimeline,
       summary: "Get a timeline of when a run's step attempts waited, worked and asked a model",
       description: "Covers the newest 1,000 attempts, without their inputs and outputs.",
       handler: ({ params, caller }) => timelineOf(views.rowFor(params.id, caller)),
     }),
-    operation("listRunsAtWork", "GET /v1/runs/at-work", {
+    defineOperation("listRunsAtWork", "GET /v1/runs/at-work", {
       access: "user",
       ...pagesOf(RunAtWork),
       summary: "List running and queued runs with their steps and the agent's last words, newest first",
@@ -87,7 +87,7 @@ export function steeringRoutes({ runs, views, rows, approvals, overview, sums, t
         return { items: overview.atWork(items), next_cursor };
       },
     }),
-    operation("listRunDays", "GET /v1/runs/days", {
+    defineOperation("listRunDays", "GET /v1/runs/days", {
       access: "user",
       query: t.Object({
         days: t.Optional(
@@ -99,7 +99,7 @@ export function steeringRoutes({ runs, views, rows, approvals, overview, sums, t
       description: "Counts your own runs; for an administrator, everybody's.",
       handler: ({ query, caller }) => ({ items: overview.days(query.days ?? DAYS, caller) }),
     }),
-    operation("listRunSums", "GET /v1/runs/sums", {
+    defineOperation("listRunSums", "GET /v1/runs/sums", {
       access: "user",
       query: t.Object({ by: SumsBy }),
       answer: t.Object({ items: t.Array(RunSum) }, { title: "RunSums" }),
@@ -107,7 +107,7 @@ export function steeringRoutes({ runs, views, rows, approvals, overview, sums, t
       description: `Covers the newest ${SUMMED_MAX / 1_000},000 runs of the last ${SUM_DAYS} days: your own or, for an administrator, everybody's.`,
       handler: ({ query, caller }) => ({ items: sums.read(query.by, caller) }),
     }),
-    operation("steerRuns", "POST /v1/runs/bulk", {
+    defineOperation("steerRuns", "POST /v1/runs/bulk", {
       access: "user",
       scope: "runs",
       body: BulkRuns,

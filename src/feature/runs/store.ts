@@ -6,12 +6,12 @@ import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts
 import { keysOf } from "../../core/typed-keys.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import { idsSince } from "../../store/id-range.ts";
-import { allOf, among, type Condition, createReader, type Reader, within } from "../../store/reader.ts";
+import { allOf, type Condition, createReader, matchIn, matchInJson, type Reader } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { runs, runTraces, steps } from "../../store/tables/runs.ts";
 import { executions } from "../../store/tables/sessions.ts";
 import { hold, namedBy, wordsOf } from "../../store/text-query.ts";
-import { ownUnlessAdmin, readable, WHOSE, WHOSE_TEXTS } from "../../store/whose.ts";
+import { buildReadCondition, ownUnlessAdmin, WHOSE, WHOSE_TEXTS } from "../../store/whose.ts";
 import { createDefinitions } from "./definitions.ts";
 import { Run } from "./model.ts";
 
@@ -70,7 +70,7 @@ const TEXTS = ["task_description", "pipeline_id", "project_name", "id"].map((col
 const equals = (column: string, value: string | undefined): Condition =>
   value === undefined ? undefined : [`${column} = ?`, value];
 
-const below = (column: string, after: string | null): Condition =>
+const seekBelow = (column: string, after: string | null): Condition =>
   after === null ? undefined : [`${column} < ?`, after];
 
 function conditionsOf({ statuses, ownOf, readableBy, since, ...filter }: RunFilter): Condition[] {
@@ -79,11 +79,11 @@ function conditionsOf({ statuses, ownOf, readableBy, since, ...filter }: RunFilt
     // Most runs have succeeded, so skipping the others in the order of ids is cheaper than sorting what the index on
     // status finds. `+` keeps SQLite from using that index.
     statuses &&
-      within(statuses.length > 1 && statuses.includes("succeeded") ? "+runs.status" : "runs.status", statuses),
+      matchIn(statuses.length > 1 && statuses.includes("succeeded") ? "+runs.status" : "runs.status", statuses),
     equals("runs.project_id", filter.project_id),
     equals("runs.task_id", filter.task_id),
     ownOf && ownUnlessAdmin(ownOf, WHOSE.runs),
-    readableBy && readable(readableBy, WHOSE.runs),
+    readableBy && buildReadCondition(readableBy, WHOSE.runs),
     since === undefined ? undefined : [`runs.created_at >= ? AND ${idsSince("runs", "created_at")}`, since, since],
   ];
 }
@@ -102,7 +102,7 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
   const listed = createReader(statement, runs, LISTED);
   const versions = createReader(statement, runs, ["id", "version"]);
   const progress = createReader(statement, steps, PROGRESS);
-  const isLive = within("status", LIVE_RUN);
+  const isLive = matchIn("status", LIVE_RUN);
   /** Runs that the index of texts finds, until the page is full. */
   function withWords<Row>(
     reader: Reader<Row>,
@@ -131,13 +131,13 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
     if (words.length > 0) return withWords(reader, words, filter, after, limit);
     const conditions = conditionsOf(filter);
     if (filter.agent_id === undefined) {
-      const { where, values } = allOf(below("runs.id", after), ...conditions);
+      const { where, values } = allOf(seekBelow("runs.id", after), ...conditions);
       return reader.all(`${where} ORDER BY runs.id DESC LIMIT ?`, ...values, limit);
     }
     // This reads from the agent's runs, newest first, so that a page costs only the rows that it shows.
     const { where, values } = allOf(
       equals("run_agents.agent_id", filter.agent_id),
-      below("run_agents.run_id", after),
+      seekBelow("run_agents.run_id", after),
       ...conditions,
     );
     const joined = "JOIN run_agents ON run_agents.run_id = runs.id";
@@ -184,7 +184,7 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
     definition: definitions.read,
     /** The rows that show the progress of several runs, by run id, oldest first. */
     progressRows(runIds: readonly string[]): Map<string, ProgressRow[]> {
-      const { where, values } = allOf(among("steps.run_id", runIds));
+      const { where, values } = allOf(matchInJson("steps.run_id", runIds));
       const found = progress.all(`${where} ORDER BY steps.run_id, steps.position`, ...values);
       const byRun = new Map<string, ProgressRow[]>(runIds.map((id) => [id, []]));
       for (const row of found) byRun.get(row.run_id)!.push(row);
@@ -205,7 +205,7 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
     versions: (filter: RunFilter, after: string | null, limit: number): RunVersion[] =>
       pageOf(versions, filter, after, limit),
     listByIds(ids: readonly string[]): ListedRun[] {
-      const { where, values } = allOf(among("runs.id", ids));
+      const { where, values } = allOf(matchInJson("runs.id", ids));
       return listed.all(where, ...values);
     },
     countLive: (): number => runRows.count(isLive),
@@ -215,8 +215,8 @@ export function createRunStore({ rows, statement }: Pick<Store, "rows" | "statem
       const { where, values } = allOf(
         ["json_extract(steps.inputs, '$.message') IS NOT NULL AND steps.agent_id IS NULL"],
         [waiting ? "steps.status = 'waiting'" : "steps.status IN ('succeeded', 'failed')"],
-        readable(readableBy, WHOSE.runs),
-        below("steps.id", after),
+        buildReadCondition(readableBy, WHOSE.runs),
+        seekBelow("steps.id", after),
       );
       const text = `SELECT steps.id FROM steps JOIN runs ON runs.id = steps.run_id ${where} ORDER BY steps.id DESC LIMIT ?`;
       const ids = statement<string>(text)

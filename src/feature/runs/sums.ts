@@ -3,7 +3,7 @@
  * began.
  */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, toTimestamp } from "../../core/clock.ts";
 import { toUsd } from "../../core/money.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -52,7 +52,7 @@ export function createRunSums({ statement }: Pick<Store, "statement">, now: () =
   return {
     /** Figures from the newest runs of the last days, by pipeline or project; the one with the newest run first. */
     read(by: SumsBy, caller: Caller): RunSum[] {
-      const since = timestamp(now() - SUM_DAYS * DAY_MS);
+      const since = toTimestamp(now() - SUM_DAYS * DAY_MS);
       const { where, values } = allOf(
         [`runs.created_at >= ? AND ${idsSince("runs", "created_at")}`, since, since],
         ownUnlessAdmin(caller, WHOSE.runs),
@@ -62,7 +62,7 @@ export function createRunSums({ statement }: Pick<Store, "statement">, now: () =
          FROM runs ${where} ORDER BY id DESC LIMIT ${SUMMED_MAX}`,
       ).all(...values);
       const byKey = Map.groupBy(rows, ({ key }) => key);
-      const today = timestamp(now()).slice(0, 10);
+      const today = toTimestamp(now()).slice(0, 10);
       return [...byKey].flatMap(([key, some]) => (key === null ? [] : [sumOf(key, some, today)]));
     },
   };

@@ -1,5 +1,5 @@
 /** Reads runs: decides who may see which, and how rows are presented. */
-import { msBetween, timestamp } from "../../core/clock.ts";
+import { msBetween, toTimestamp } from "../../core/clock.ts";
 import { expectFound, invalidField } from "../../core/errors.ts";
 import { isRunEnd, isRunStatus, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import { shownOf } from "../../core/schema.ts";
@@ -45,7 +45,7 @@ function sinceOf(text: string | undefined): string | undefined {
   const ms = /^\d{1,14}$/.test(text) ? Number(text) : Date.parse(text);
   if (Number.isNaN(ms))
     throw invalidField("since", "Must be a time as RFC 3339 writes it, or milliseconds of Unix time");
-  return timestamp(ms);
+  return toTimestamp(ms);
 }
 
 /** @throws Problem 422 for a word that is not a status. */
@@ -137,7 +137,7 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"], standsB
   /**
    * Whose runs a caller sees: users their own, administrators all, an execution those of its own agent for its user.
    */
-  const ownership = (caller: Caller): RunFilter =>
+  const toOwnFilter = (caller: Caller): RunFilter =>
     caller.execution ? { readableBy: caller, agent_id: caller.execution.agentId } : { ownOf: caller };
   const filterOf = (query: ListQuery, caller: Caller): RunFilter => ({
     pipeline_id: query.pipeline_id,
@@ -147,7 +147,7 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"], standsB
     statuses: statusesOf(query.status),
     text: query.q,
     since: sinceOf(query.since),
-    ...ownership(caller),
+    ...toOwnFilter(caller),
   });
   const rowFor = (id: string, caller: Caller): RunRow => expectReadable(caller, WHOSE.runs, store.run(id), "run");
   const stepRow = (runId: string, step: string, attempt: number | undefined, caller: Caller): StepRow => {
@@ -189,6 +189,6 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"], standsB
       return listAnswer(found, page, idOf, (row) => toHistory(row, rows.get(row.id)!));
     },
     ofAgent: (agentId: string, page: Page, caller: Caller): ListAnswer<Run> =>
-      pageOfRuns({ ...ownership(caller), agent_id: agentId }, page),
+      pageOfRuns({ ...toOwnFilter(caller), agent_id: agentId }, page),
   };
 }

@@ -1,7 +1,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { invalidField } from "../../core/errors.ts";
 import { isOneOf } from "../../core/typed-keys.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { queryInteger } from "../../http/schema.ts";
 import { type Found, FoundKind, FoundList } from "./model.ts";
 import type { createSearch } from "./service.ts";
@@ -19,8 +19,8 @@ function kindsOf(text: string | undefined): ReadonlySet<Found["kind"]> | undefin
 }
 
 export function searchRoutes({ search }: ReturnType<typeof createSearch>) {
-  return operations("search", [
-    operation("search", "GET /v1/search", {
+  return tagOperations("search", [
+    defineOperation("search", "GET /v1/search", {
       access: "user",
       query: t.Object({
         q: t.String({ minLength: 1, maxLength: 200, description: "Words that must all occur." }),

@@ -7,7 +7,7 @@ import { projects } from "../../store/tables/projects.ts";
 import { tasks } from "../../store/tables/tasks.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
 import { hold, namedBy, wordsOf } from "../../store/text-query.ts";
-import { readable, WHOSE } from "../../store/whose.ts";
+import { buildReadCondition, WHOSE } from "../../store/whose.ts";
 import type { Agent } from "../agents/model.ts";
 import type { Chats } from "../chat/service.ts";
 import type { DocumentHit } from "../documents/model.ts";
@@ -46,12 +46,12 @@ const NAMED_MAX = 5_000;
 /** Most characters of a text that are shown. */
 const SHOWN = 300;
 
-const short = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
+const shorten = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
 const toFound = (kind: Found["kind"], id: string, title: string, detail: string, more: Partial<Found> = {}): Found => ({
   kind,
   id,
-  title: short(title),
-  detail: short(detail),
+  title: shorten(title),
+  detail: shorten(detail),
   status: null,
   project_id: null,
   agent_id: null,
@@ -75,7 +75,7 @@ export function createSearch(deps: SearchDeps) {
   const taskRows = createReader(deps.store.statement, tasks, ["id", "title", "description", "status", "project_id"]);
   const projectRows = createReader(deps.store.statement, projects, ["id", "name", "description"]);
   const projectsSeen = (caller: Caller) => {
-    const { where, values } = allOf(readable(caller, WHOSE.projects));
+    const { where, values } = allOf(buildReadCondition(caller, WHOSE.projects));
     return projectRows.all(`${where} ORDER BY id DESC LIMIT ?`, ...values, NAMED_MAX);
   };
   type Wanted = (kind: Kind) => boolean;
@@ -109,7 +109,7 @@ export function createSearch(deps: SearchDeps) {
   const tasksWith = (words: string[], limit: number, caller: Caller): Found[] => {
     const named = namedBy("task", words);
     const { where, values } = allOf(
-      readable(caller, WHOSE.tasks),
+      buildReadCondition(caller, WHOSE.tasks),
       ...hold(words, ["tasks.title", "tasks.description", "tasks.id"]),
     );
     const rest = `ON tasks.id = named.id ${where} ORDER BY place DESC LIMIT ?`;

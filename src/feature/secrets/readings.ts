@@ -1,7 +1,7 @@
 /** Gives secrets in plaintext to agents that were granted them, and to parts of the server. Each reading is audited. */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { entryAllows } from "../../core/network.ts";
-import { among, type Condition } from "../../store/reader.ts";
+import { type Condition, matchInJson } from "../../store/reader.ts";
 import { secretGrants, secrets } from "../../store/tables/secrets.ts";
 import type { Core } from "../feature.ts";
 import type { SecretEdge } from "./model.ts";
@@ -59,7 +59,7 @@ export function createReadings({ store, clock, values, audit, boundsOf, assertAg
   };
   const recordUse = (ids: string[], by: string): void => {
     if (ids.length === 0) return;
-    rows.update({ last_used_at: timestamp(clock.now()), last_used_by: by }, among("id", ids));
+    rows.update({ last_used_at: toTimestamp(clock.now()), last_used_by: by }, matchInJson("id", ids));
   };
   return {
     /**

@@ -4,7 +4,7 @@ import { Type as t } from "@sinclair/typebox";
 import { conflict, forbidden } from "../../core/errors.ts";
 import { actorOf, assertOwnAgent, type Caller } from "../../http/caller.ts";
 import { pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Secret, SecretCreate, SecretUpdate } from "./model.ts";
 import type { Secrets } from "./service.ts";
 import { damagedText } from "./values.ts";
@@ -20,15 +20,15 @@ function assertMayReadEnv(caller: Caller, agentId: string, engineTokenSet: boole
 }
 
 export function secretRoutes(secrets: Secrets, { engineTokenSet }: { engineTokenSet: boolean }) {
-  return operations("secrets", [
-    operation("listSecrets", "GET /v1/secrets", {
+  return tagOperations("secrets", [
+    defineOperation("listSecrets", "GET /v1/secrets", {
       access: "user",
       credential: true,
       ...pagesOf(Secret),
       summary: "List secrets with masked values",
       handler: ({ query }) => secrets.list(pageOf(query)),
     }),
-    operation("createSecret", "POST /v1/secrets", {
+    defineOperation("createSecret", "POST /v1/secrets", {
       access: "admin",
       body: SecretCreate,
       answer: { 201: Secret },
@@ -36,7 +36,7 @@ export function secretRoutes(secrets: Secrets, { engineTokenSet }: { engineToken
       handler: ({ body, caller, answer }) =>
         answer.created("/v1/secrets/:secret_id", () => secrets.create(body, caller)),
     }),
-    operation("getSecret", "GET /v1/secrets/:id", {
+    defineOperation("getSecret", "GET /v1/secrets/:id", {
       access: "user",
       credential: true,
       params: t.Object({ id: t.String({ description: "Id or name of the secret." }) }),
@@ -44,7 +44,7 @@ export function secretRoutes(secrets: Secrets, { engineTokenSet }: { engineToken
       summary: "Get a secret with its value masked",
       handler: ({ params }) => secrets.get(params.id),
     }),
-    operation("updateSecret", "PUT /v1/secrets/:id", {
+    defineOperation("updateSecret", "PUT /v1/secrets/:id", {
       access: "admin",
       params: t.Object({ id: t.String({ description: "Id or name of the secret." }) }),
       body: SecretUpdate,
@@ -52,33 +52,33 @@ export function secretRoutes(secrets: Secrets, { engineTokenSet }: { engineToken
       summary: "Change or rotate a secret",
       handler: ({ params, body, caller }) => secrets.update(params.id, body, caller),
     }),
-    operation("deleteSecret", "DELETE /v1/secrets/:id", {
+    defineOperation("deleteSecret", "DELETE /v1/secrets/:id", {
       access: "admin",
       params: t.Object({ id: t.String({ description: "Id or name of the secret." }) }),
       answer: 204,
       summary: "Delete a secret and all its grants",
       handler: ({ params, caller }) => secrets.remove(params.id, caller),
     }),
-    operation("createSecretGrant", "POST /v1/secrets/:id/grant/:agent_id", {
+    defineOperation("createSecretGrant", "POST /v1/secrets/:id/grant/:agent_id", {
       access: "admin",
       answer: Secret,
       summary: "Grant a secret to an agent",
       handler: ({ params, caller }) => secrets.grant(params.id, params.agent_id, caller),
     }),
-    operation("deleteSecretGrant", "DELETE /v1/secrets/:id/grant/:agent_id", {
+    defineOperation("deleteSecretGrant", "DELETE /v1/secrets/:id/grant/:agent_id", {
       access: "admin",
       answer: 204,
       summary: "Revoke an agent's grant of a secret",
       handler: ({ params, caller }) => secrets.revoke(params.id, params.agent_id, caller),
     }),
-    operation("listSecretsAgents", "GET /v1/secrets/agents/:agent_id", {
+    defineOperation("listSecretsAgents", "GET /v1/secrets/agents/:agent_id", {
       access: "user",
       credential: true,
       ...pagesOf(Secret),
       summary: "List the secrets granted to an agent, masked",
       handler: ({ params, query }) => secrets.grantedTo(params.agent_id, pageOf(query)),
     }),
-    operation("getSecretsAgentEnv", "GET /v1/secrets/agents/:agent_id/env", {
+    defineOperation("getSecretsAgentEnv", "GET /v1/secrets/agents/:agent_id/env", {
       access: "env",
       execution: true,
       credential: true,

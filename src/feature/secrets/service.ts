@@ -1,5 +1,5 @@
 /** Secrets: sealed at rest, masked in answers, and given in plaintext only to the engine and only when granted. */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -77,7 +77,7 @@ export function createSecrets(deps: SecretsDeps) {
       if (edge) assertEdge(edge, value);
       return store.write(() => {
         if (rows.find({ name })) throw conflict("A secret with this name exists. Update it, or delete it first.");
-        const at = timestamp(clock.now());
+        const at = toTimestamp(clock.now());
         const id = newId("secret");
         const row: Row = {
           id,
@@ -105,7 +105,7 @@ export function createSecrets(deps: SecretsDeps) {
         if (bound) assertEdge(bound, value ?? values.open(row));
         if (value !== undefined) values.onReplace(row);
         const sealed = value === undefined ? {} : { sealed: values.seal(row, value), masked_preview: previewOf(value) };
-        rows.update({ ...withoutNull(fields), edge, ...sealed, updated_at: timestamp(clock.now()) }, { id: row.id });
+        rows.update({ ...withoutNull(fields), edge, ...sealed, updated_at: toTimestamp(clock.now()) }, { id: row.id });
         record("secret.updated", caller, row, { rotated: value !== undefined });
         return present(find(row.id));
       });
@@ -123,7 +123,7 @@ export function createSecrets(deps: SecretsDeps) {
       assertAgent(agentId);
       return store.write(() => {
         const row = find(idOrName);
-        const grant = { secret_id: row.id, agent_id: agentId, granted_at: timestamp(clock.now()) };
+        const grant = { secret_id: row.id, agent_id: agentId, granted_at: toTimestamp(clock.now()) };
         if (grants.insertIfNew(grant)) record("secret.granted", caller, row, { agent_id: agentId });
         return present(row);
       });

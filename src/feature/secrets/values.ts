@@ -2,11 +2,11 @@
  * Opens and seals the values of secrets. Values are masked from the start until long after they were replaced, because
  * a workspace or a running agent may still hold the old one.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
-import { among } from "../../store/reader.ts";
+import { matchInJson } from "../../store/reader.ts";
 import { replacedSecrets, secrets } from "../../store/tables/secrets.ts";
 import type { Core } from "../feature.ts";
 import type { Notifications } from "../notifications/service.ts";
@@ -43,7 +43,7 @@ export function createSecretValues({ store, clock, sealer, masking, notification
   const forget = new Map<string, () => void>();
   let reported = "";
 
-  const plain = (sealed: string): string | undefined => {
+  const tryOpen = (sealed: string): string | undefined => {
     try {
       return sealer.open(sealed);
     } catch {
@@ -63,7 +63,7 @@ export function createSecretValues({ store, clock, sealer, masking, notification
         key: NOTICE,
       });
   }
-  const sound = (id: string) => {
+  const markSound = (id: string) => {
     if (damaged.delete(id)) reportDamage();
   };
 
@@ -75,29 +75,29 @@ export function createSecretValues({ store, clock, sealer, masking, notification
       const names = new Map<string, string>();
       for (const row of rows.list([])) {
         names.set(row.id, row.name);
-        const value = plain(row.sealed);
+        const value = tryOpen(row.sealed);
         if (value === undefined) damaged.set(row.id, row.name);
         else forget.set(row.id, masking.add(row.name, value));
       }
       for (const { id, secret_id, sealed } of old.list([])) {
-        const value = plain(sealed);
+        const value = tryOpen(sealed);
         if (value !== undefined) forget.set(id, masking.add(names.get(secret_id) ?? "", value));
       }
       reportDamage();
     },
     /** @returns undefined for a value that is damaged or was sealed with another key. */
     open({ id, name, sealed }: Sealed): string | undefined {
-      const value = plain(sealed);
+      const value = tryOpen(sealed);
       if (value === undefined) {
         damaged.set(id, name);
         reportDamage();
-      } else sound(id);
+      } else markSound(id);
       return value;
     },
     /** Seals a value. It is masked from now on. */
     seal({ id, name }: Omit<Sealed, "sealed">, value: string): string {
       forget.set(id, masking.add(name, value));
-      sound(id);
+      markSound(id);
       return sealer.seal(value);
     },
     /** Keeps masking a value that is being replaced. Joins a transaction around it. */
@@ -107,16 +107,16 @@ export function createSecretValues({ store, clock, sealer, masking, notification
       if (known) forget.set(id, known);
       forget.delete(secret_id);
       store.write(() => {
-        old.insert({ id, secret_id, sealed, replaced_at: timestamp(clock.now()) });
+        old.insert({ id, secret_id, sealed, replaced_at: toTimestamp(clock.now()) });
         const all = old.list([{ secret_id }], { order: "replaced_at DESC, id DESC" });
         drop(all.slice(REPLACED_KEPT).map((row) => row.id));
       });
     },
     /** Called when a secret is deleted. Its values stay masked until the server ends. */
-    onRemove: ({ id }: Sealed) => sound(id),
+    onRemove: ({ id }: Sealed) => markSound(id),
     /** Forgets values that were replaced before that time, ms since the epoch. */
     prune(before: number): boolean {
-      const gone = old.list([["replaced_at < ?", timestamp(before)]], { limit: LIMITS.pruneRows });
+      const gone = old.list([["replaced_at < ?", toTimestamp(before)]], { limit: LIMITS.pruneRows });
       if (gone.length > 0) store.write(() => drop(gone.map((row) => row.id)));
       return gone.length === LIMITS.pruneRows;
     },
@@ -124,7 +124,7 @@ export function createSecretValues({ store, clock, sealer, masking, notification
 
   function drop(ids: string[]): void {
     if (ids.length === 0) return;
-    old.remove(among("id", ids));
+    old.remove(matchInJson("id", ids));
     for (const id of ids) {
       forget.get(id)?.();
       forget.delete(id);

@@ -20,16 +20,16 @@ export function createBetweenTurns({ store, rows, loadSession }: BetweenTurnsDep
     store.write(() => {
       const { id, created_at: at } = rows.insertExecution(session, { input: [], timeout_seconds: 1 });
       rows.updateExecution(id, { status: "succeeded", started_at: at, finished_at: at });
-      return rows.execution(id)!;
+      return rows.findExecution(id)!;
     });
   /**
    * The last execution of a session, which is charged for work between two turns. A forked session has none yet, so it
    * gets one that has ended.
    */
-  const payer = (sessionId: string): Execution => {
+  const loadPayer = (sessionId: string): Execution => {
     const session = loadSession(sessionId);
     const last = rows.latest(session.id) ?? insertEnded(session);
-    return toExecution(rows.work(last.id)!, last.prompt_id === null ? null : (rows.prompt(last.prompt_id) ?? null));
+    return toExecution(rows.findWork(last.id)!, last.prompt_id === null ? null : (rows.prompt(last.prompt_id) ?? null));
   };
   const requireEngine = (): BetweenTurns => {
     if (!engine) throw unavailable("engine_stopped", "The engine is not running.");
@@ -42,8 +42,8 @@ export function createBetweenTurns({ store, rows, loadSession }: BetweenTurnsDep
     async compact(sessionId: string, signal: AbortSignal): Promise<void> {
       if (rows.isBusy(loadSession(sessionId).id))
         throw conflict("The agent is at work. Wait for its reply, or stop it first.", "session_busy");
-      await requireEngine().compact(payer(sessionId), signal);
+      await requireEngine().compact(loadPayer(sessionId), signal);
     },
-    titleFor: async (sessionId: string, signal: AbortSignal) => requireEngine().title(payer(sessionId), signal),
+    titleFor: async (sessionId: string, signal: AbortSignal) => requireEngine().title(loadPayer(sessionId), signal),
   };
 }

@@ -1,5 +1,5 @@
 /** Ends executions and sessions: when their work ends, or when somebody stops them and everything that they started. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, toTimestamp } from "../../core/clock.ts";
 import { executionRefs } from "../../core/events.ts";
 import type { Ending, Execution, StopRequest, StoredCall } from "../../engine/execution.ts";
 import { kindOf } from "../../engine/kinds.ts";
@@ -52,14 +52,14 @@ const refsOf = (session: SessionRow) => ({
 const STOPPED = "Stopped before it ended. It may have happened in part; look before you repeat it.";
 
 export function createLifecycle({ clock, rows, transcript, tree, ownerOf, notifyFollowers, stopNow }: LifecycleDeps) {
-  const now = () => timestamp(clock.now());
+  const readNow = () => toTimestamp(clock.now());
 
   function interruptCall(tx: WriteTx, execution: Execution, call: StoredCall, output: string): void {
     transcript.updateCall(execution.sessionId, call, {
       status: "interrupted",
       ok: false,
       output,
-      finished_at: now(),
+      finished_at: readNow(),
     });
     for (const child of tree.below(execution.sessionId)) if (child.call_id === call.callId) stopSession(tx, child.id);
     // A call that never started needs no event of its end.
@@ -70,13 +70,13 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, notify
   }
 
   function endSession(tx: WriteTx, session: SessionRow, status: "succeeded" | "failed" | "cancelled" | "ended"): void {
-    rows.updateSession(session.id, { status, ended_at: now(), last_activity_at: now() });
-    tree.giveBack(rows.session(session.id)!);
+    rows.updateSession(session.id, { status, ended_at: readNow(), last_activity_at: readNow() });
+    tree.giveBack(rows.findSession(session.id)!);
     for (const child of tree.below(session.id)) stopSession(tx, child.id);
   }
 
   function finish(tx: WriteTx, id: string, ending: Ending): void {
-    const before = rows.work(id);
+    const before = rows.findWork(id);
     if (!before || before.finished_at !== null) return;
     const execution = toExecution(before, null);
     for (const call of transcript.openCalls(before.session_id, id)) interruptCall(tx, execution, call, STOPPED);
@@ -87,7 +87,7 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, notify
       ended_by: (ending.status === "succeeded" && ending.by) || null,
       text: ending.text || transcript.lastWords(before.session_id, id),
       error,
-      finished_at: now(),
+      finished_at: readNow(),
       lease_owner: null,
     });
     notifyFollowers(before, tx);
@@ -103,19 +103,19 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, notify
       tx.emit(turnEnded, { ...refs, data: { ...turn, ...outcome } });
       settleTurns(tx, before.session_id);
     }
-    const after = rows.work(id)!;
+    const after = rows.findWork(id)!;
     ownerOf(after.session.kind)?.onExecutionEnd?.(after, ending, tx);
-    const session = rows.session(after.session_id)!;
+    const session = rows.findSession(after.session_id)!;
     if (session.ended_at !== null) ownerOf(session.kind)?.onSessionEnd?.(session, tx);
   }
 
   /** After a turn: queues the session for the next turn, lets it wait for a message, or closes it if it is stopping. */
   function settleTurns(tx: WriteTx, id: string): void {
-    const session = rows.session(id)!;
+    const session = rows.findSession(id)!;
     if (session.ended_at !== null || rows.running(id)) return;
     const queued = rows.listQueued(id).length > 0;
     if (!session.stopping)
-      return rows.updateSession(id, { status: queued ? "queued" : "open", last_activity_at: now() });
+      return rows.updateSession(id, { status: queued ? "queued" : "open", last_activity_at: readNow() });
     if (queued) return;
     endSession(tx, session, "ended");
     tx.emit(sessionEnded, { ...refsOf(session), data: { status: "ended" } });
@@ -123,19 +123,19 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, notify
 
   /** Stops a session and all sessions below it: queued work immediately, running work within a second. */
   function stopSession(tx: WriteTx, id: string): void {
-    const session = rows.session(id);
+    const session = rows.findSession(id);
     if (!session || session.ended_at !== null || session.stopping) return;
     rows.updateSession(id, { stopping: true });
     for (const child of tree.below(id)) stopSession(tx, child.id);
     const running = rows.running(id);
     for (const queued of rows.listQueued(id)) finish(tx, queued.id, { status: "cancelled", text: "" });
     if (running) return askToStop(tx, running.id, "cancel");
-    const left = rows.session(id)!;
+    const left = rows.findSession(id)!;
     if (left.ended_at !== null) return;
     const status = kindOf(session.kind).sessionEnds === "work" ? "cancelled" : "ended";
     endSession(tx, left, status);
     tx.emit(sessionEnded, { ...refsOf(left), data: { status } });
-    ownerOf(left.kind)?.onSessionEnd?.(rows.session(id)!, tx);
+    ownerOf(left.kind)?.onSessionEnd?.(rows.findSession(id)!, tx);
   }
 
   /**
@@ -143,7 +143,7 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, notify
    * well.
    */
   function close(tx: WriteTx, id: string, status: "succeeded" | "failed" | "cancelled"): void {
-    const session = rows.session(id);
+    const session = rows.findSession(id);
     if (!session || session.ended_at !== null) return;
     endSession(tx, session, status);
     tx.emit(sessionEnded, { ...refsOf(session), data: { status } });

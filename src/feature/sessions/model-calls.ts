@@ -38,7 +38,7 @@ export function createModelCalls({ store, rows, tree, ownerOf, recordCall }: Mod
     tree.spend(execution.sessionId, spent, purpose === "turn" && spent.tokens > 0 ? spent.tokens : null);
     recordCall(tx, execution, reply, purpose);
     const replied = ownerOf(execution.kind)?.onReply;
-    if (replied) replied(rows.work(execution.id)!, tx);
+    if (replied) replied(rows.findWork(execution.id)!, tx);
   }
 
   /**
@@ -46,7 +46,7 @@ export function createModelCalls({ store, rows, tree, ownerOf, recordCall }: Mod
    * counted, as far as it is known.
    */
   function chargeCutCall(tx: WriteTx, id: string): void {
-    const work = rows.work(id);
+    const work = rows.findWork(id);
     if (!work?.calling) return;
     const { model, purpose, input_tokens, cost_usd } = work.calling;
     const none = { output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 };

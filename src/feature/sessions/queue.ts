@@ -1,5 +1,5 @@
 /** The queue of executions: takes them, gives them back, lets them wait, and knows which ones this process works on. */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { outputWithdrawn } from "../../engine/events.ts";
 import type { Execution, ExecutionRows } from "../../engine/execution.ts";
@@ -24,7 +24,7 @@ const LEAST_WAIT_MS = 1_000;
 
 export function createExecutionQueue({ store, clock, rows, lifecycle, ownerOf, chargeCutCall }: QueueDeps) {
   const owner = newId("instance");
-  const now = () => timestamp(clock.now());
+  const readNow = () => toTimestamp(clock.now());
 
   function recordStart(tx: WriteTx, work: Work): void {
     const { session } = work;
@@ -34,15 +34,15 @@ export function createExecutionQueue({ store, clock, rows, lifecycle, ownerOf, c
   }
 
   function takeOne(tx: WriteTx, id: string): Execution {
-    const { started_at, session_id } = rows.execution(id)!;
+    const { started_at, session_id } = rows.findExecution(id)!;
     rows.updateExecution(id, {
       status: "running",
       lease_owner: owner,
-      started_at: started_at ?? now(),
+      started_at: started_at ?? readNow(),
       provider_until: null,
     });
-    rows.updateSession(session_id, { status: "running", last_activity_at: now() });
-    const work = rows.work(id)!;
+    rows.updateSession(session_id, { status: "running", last_activity_at: readNow() });
+    const work = rows.findWork(id)!;
     rows.noteTaken(work.session.user_id);
     if (started_at === null) recordStart(tx, work);
     ownerOf(work.session.kind)?.onExecutionStart?.(work, tx);
@@ -78,12 +78,12 @@ export function createExecutionQueue({ store, clock, rows, lifecycle, ownerOf, c
             chargeCutCall(tx, id);
             queueAgain(id, session_id, 0);
             // Withdraws the text of the model call that was cut off: the call is repeated.
-            tx.emit(outputWithdrawn, { ...lifecycle.refsOf(rows.session(session_id)!), data: {} });
+            tx.emit(outputWithdrawn, { ...lifecycle.refsOf(rows.findSession(session_id)!), data: {} });
           }
         }),
       release(id, notBefore, wait) {
         store.write((tx) => {
-          const work = rows.work(id);
+          const work = rows.findWork(id);
           if (work?.status !== "running") return;
           queueAgain(id, work.session_id, notBefore);
           if (wait) noteWait(tx, work, wait);
@@ -91,15 +91,15 @@ export function createExecutionQueue({ store, clock, rows, lifecycle, ownerOf, c
       },
       waits: (id, wait) =>
         store.write((tx) => {
-          const work = rows.work(id);
+          const work = rows.findWork(id);
           if (work?.status === "running") noteWait(tx, work, wait);
         }),
       endWait({ id, waitedMs }) {
-        const before = rows.execution(id);
+        const before = rows.findExecution(id);
         const waited = before?.waits_for;
         if (!before || (!waited && waitedMs - before.waited_ms < LEAST_WAIT_MS)) return;
         store.write((tx) => {
-          const work = rows.work(id);
+          const work = rows.findWork(id);
           if (!work) return;
           rows.updateExecution(id, { waits_for: null, waited_ms: waitedMs, waiting_since: null });
           if (!waited) return;
@@ -108,7 +108,7 @@ export function createExecutionQueue({ store, clock, rows, lifecycle, ownerOf, c
         });
       },
       stopRequested(id) {
-        const row = rows.execution(id);
+        const row = rows.findExecution(id);
         return row ? (row.stop ?? undefined) : "cancel";
       },
       orphans: () => rows.ownedBy(owner),

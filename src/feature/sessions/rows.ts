@@ -1,5 +1,5 @@
 /** The rows of executions and their messages, as the engine uses them. Each step is one transaction with its event. */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { executionRefs } from "../../core/events.ts";
 import type { AssistantMessage, Execution, ExecutionRows } from "../../engine/execution.ts";
 import { kindOf } from "../../engine/kinds.ts";
@@ -24,7 +24,7 @@ const ownIn = ({ id, kind }: Execution): string | undefined => (kindOf(kind).rea
 export function createExecutionRows(deps: RowsDeps): ExecutionRows {
   const { store, clock, rows, transcript, lifecycle, outside } = deps;
   const calls = createModelCalls(deps);
-  const now = () => timestamp(clock.now());
+  const readNow = () => toTimestamp(clock.now());
 
   function insertReply({ id, sessionId }: Execution, parts: AssistantPart[], finish: ModelReply["finish"]): void {
     const content = transcript.withOwnCallIds(sessionId, parts);
@@ -45,7 +45,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
     begin: (execution, model, { system, said, skills }) =>
       store.write((tx) => {
         const { id, sessionId } = execution;
-        const { message_id } = rows.execution(id)!;
+        const { message_id } = rows.findExecution(id)!;
         rows.updateExecution(id, { model, prompt_id: rows.keepPrompt(system) });
         rows.updateSession(sessionId, { model });
         transcript.add({ sessionId, executionId: id, role: "user", content: said, id: message_id });
@@ -83,7 +83,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         const { id: executionId, sessionId } = execution;
         transcript.add({ sessionId, executionId, role: "summary", content: [textPart(text)], coversTo });
         calls.spend(tx, execution, reply, "summary");
-        const last = rows.session(sessionId)?.context_tokens ?? null;
+        const last = rows.findSession(sessionId)?.context_tokens ?? null;
         if (shorter && last !== null)
           rows.updateSession(sessionId, { context_tokens: Math.max(shorter.least, last - shorter.by) });
       }),
@@ -101,7 +101,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
     keepHarnessSession: ({ id }, harness_session) => store.write(() => rows.updateExecution(id, { harness_session })),
     startCall(execution, call, shownInput) {
       store.write((tx) => {
-        transcript.updateCall(execution.sessionId, call, { status: "running", started_at: now() });
+        transcript.updateCall(execution.sessionId, call, { status: "running", started_at: readNow() });
         const data = { call_id: call.callId, execution_id: execution.id, tool: call.tool, input: shownInput };
         tx.emit(toolCallStart, { ...executionRefs(execution), data });
       });
@@ -116,7 +116,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
           ok,
           output,
           ending: end ?? null,
-          finished_at: now(),
+          finished_at: readNow(),
           duration_ms,
         });
         const about = { call_id: call.callId, execution_id: execution.id, tool: call.tool };

@@ -2,7 +2,7 @@
  * Sessions of agents, for the features that start them: open a session, queue turns in it, steer or stop it. Everything
  * joins the caller's transaction; effects outside the database follow its commit.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, expectFound, notFound } from "../../core/errors.ts";
 import type { BetweenTurns } from "../../engine/between-turns.ts";
 import type { CallPurpose, Execution, StopRequest } from "../../engine/execution.ts";
@@ -62,7 +62,7 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
     recordCall,
   });
 
-  const loadSession = (id: string): SessionRow => expectFound(rows.session(id), "session");
+  const loadSession = (id: string): SessionRow => expectFound(rows.findSession(id), "session");
   const between = createBetweenTurns({ store, rows, loadSession });
   const wake = () => engine?.wake();
 
@@ -79,7 +79,7 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
     /** Why and how long work of that run or session waits for a provider's quota; null when none does. */
     providerWait(where: { runId: string } | { sessionId: string }): ProviderWait | null {
       const found = rows.providerWait(where);
-      return found ? { reason: found.reason, until: timestamp(found.until) } : null;
+      return found ? { reason: found.reason, until: toTimestamp(found.until) } : null;
     },
     /** The part that the engine uses. */
     rows: engineRows,
@@ -124,12 +124,12 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
         assertWorkspaces(user_id);
         rows.updateSession(id, { status: "open", ended_at: null, stopping: false });
       }),
-    find: rows.session,
+    find: rows.findSession,
     /** Records which work has read outside text. */
     outside,
     /** The session that this tool call in that session has started. */
     startedBy: rows.startedBy,
-    execution: rows.execution,
+    execution: rows.findExecution,
     /** The execution of a session that was queued last, whether or not it has started. */
     latest: rows.latest,
     /** The execution that runs in the session. */

@@ -1,14 +1,14 @@
 /** Rows of sessions and executions. */
 
 import { createHash } from "node:crypto";
-import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
+import { type Clock, DAY_MS, toTimestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { toNano } from "../../core/money.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import type { Execution, TakeRule } from "../../engine/execution.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
 import { textPart } from "../../engine/parts.ts";
-import { type Condition, within } from "../../store/reader.ts";
+import { type Condition, matchIn } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { executions, prompts, sessions } from "../../store/tables/sessions.ts";
 import type { SessionDraft, TurnDraft } from "./model.ts";
@@ -166,7 +166,7 @@ export function createSessionStore(
   clock: Clock,
 ) {
   const [sessionRows, executionRows, promptRows] = [rows(sessions), rows(executions), rows(prompts)];
-  const now = () => timestamp(clock.now());
+  const readNow = () => toTimestamp(clock.now());
   const queue = sqlite.prepare<unknown[], string>(QUEUE).pluck();
   /**
    * For each user, the number of their execution that was taken last; the key '' stands for no user. It is empty at
@@ -179,11 +179,11 @@ export function createSessionStore(
     promptRows.insertIfNew({ id, text });
     return id;
   };
-  const session = (id: string): SessionRow | undefined => sessionRows.find({ id });
-  const execution = (id: string): ExecutionRow | undefined => executionRows.find({ id });
-  const work = (id: string): Work | undefined => {
-    const row = execution(id);
-    return row && { ...row, session: session(row.session_id)! };
+  const findSession = (id: string): SessionRow | undefined => sessionRows.find({ id });
+  const findExecution = (id: string): ExecutionRow | undefined => executionRows.find({ id });
+  const findWork = (id: string): Work | undefined => {
+    const row = findExecution(id);
+    return row && { ...row, session: findSession(row.session_id)! };
   };
   const liveIn = (session_id: string): ExecutionRow[] =>
     executionRows.list([{ session_id }, LIVE], { order: "urgent DESC, id" });
@@ -191,13 +191,13 @@ export function createSessionStore(
     liveIn(id).filter(({ status }) => status === wanted);
 
   return {
-    session,
-    execution,
-    work,
+    findSession,
+    findExecution,
+    findWork,
     insertSession: (draft: SessionDraft, place: SessionPlace): SessionRow =>
-      sessionRows.add(newSession(draft, place, now())),
+      sessionRows.add(newSession(draft, place, readNow())),
     insertExecution: (of: SessionRow, turn: TurnDraft): ExecutionRow =>
-      executionRows.add(newExecution(of, turn, now())),
+      executionRows.add(newExecution(of, turn, readNow())),
     updateSession: (id: string, change: Partial<SessionRow>) => void sessionRows.update(change, { id }),
     /** Ends waits for a provider. @returns the number of executions that waited. */
     endProviderWaits: (where: { runId: string } | { sessionId: string }): number =>
@@ -272,7 +272,7 @@ export function createSessionStore(
     liveExecutions: (): ExecutionRow[] => executionRows.list([LIVE]),
     /** Sessions that have not ended, oldest first. */
     open: (kinds: readonly SessionKind[] | undefined): SessionRow[] =>
-      sessionRows.list([{ ended_at: null }, kinds && within("kind", kinds)], { order: "id" }),
+      sessionRows.list([{ ended_at: null }, kinds && matchIn("kind", kinds)], { order: "id" }),
     startedBy: (parentId: string, callId: string): SessionRow | undefined =>
       sessionRows.find({ parent_id: parentId, call_id: callId }),
     liveChildren: (id: string): SessionRow[] => sessionRows.list([{ parent_id: id, ended_at: null }], { order: "id" }),

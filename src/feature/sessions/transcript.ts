@@ -1,5 +1,5 @@
 /** The messages of sessions and their tool calls, numbered per session. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, toTimestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import type { AssistantMessage, StoredCall, StoredMessage } from "../../engine/execution.ts";
 import type { ModelReply } from "../../engine/model.ts";
@@ -96,7 +96,7 @@ export type Transcript = ReturnType<typeof createTranscript>;
 
 export function createTranscript({ rows, statement }: Pick<Store, "rows" | "statement">, clock: Clock) {
   const [said, called] = [rows(messages), rows(toolCalls)];
-  const now = () => timestamp(clock.now());
+  const readNow = () => toTimestamp(clock.now());
   const lastOf = (role: MessageRow["role"], sessionId: string, executionId: string | undefined) =>
     said.list([toFilter(sessionId, executionId), { role }], { order: "seq DESC", limit: 1 })[0];
   const numberOf = (text: string, ...values: unknown[]): number | null =>
@@ -113,7 +113,7 @@ export function createTranscript({ rows, statement }: Pick<Store, "rows" | "stat
   return {
     add({ sessionId, executionId, role, content, id = newId("message"), finish, coversTo }: NewMessage): number {
       const seq = (numberOf(LAST_SEQ, sessionId) ?? -1) + 1;
-      const at = now();
+      const at = readNow();
       said.insert({
         session_id: sessionId,
         execution_id: executionId,

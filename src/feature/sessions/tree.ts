@@ -12,9 +12,10 @@ import type { SessionDraft } from "./model.ts";
 import type { SessionRow, SessionStore } from "./store.ts";
 
 /** The part of a budget that is neither spent nor set aside. */
-const available = ({ budget_nano, spent_nano, reserved_nano }: SessionRow): number =>
+const computeAvailable = ({ budget_nano, spent_nano, reserved_nano }: SessionRow): number =>
   (budget_nano ?? 0) - spent_nano - reserved_nano;
-const unspent = ({ budget_nano, spent_nano }: SessionRow): number => Math.max(0, (budget_nano ?? 0) - spent_nano);
+const computeUnspent = ({ budget_nano, spent_nano }: SessionRow): number =>
+  Math.max(0, (budget_nano ?? 0) - spent_nano);
 
 export type Tree = ReturnType<typeof createTree>;
 
@@ -52,12 +53,12 @@ export function createTree({ statement }: Store, rows: SessionStore) {
   };
   /** After a session has spent something, reduces what is still set aside for it. */
   const settle = (id: string, nano: number): void => {
-    const after = rows.session(id)!;
+    const after = rows.findSession(id)!;
     if (after.lender_id === null) return;
-    reserve(after.lender_id, unspent(after) - unspent({ ...after, spent_nano: after.spent_nano - nano }));
+    reserve(after.lender_id, computeUnspent(after) - computeUnspent({ ...after, spent_nano: after.spent_nano - nano }));
   };
   const parentOf = (id: string): SessionRow => {
-    const parent = expectFound(rows.session(id), "session");
+    const parent = expectFound(rows.findSession(id), "session");
     if (parent.ended_at !== null || parent.stopping)
       throw conflict("The session has ended; it cannot start anything.", "session_ended");
     if (parent.depth >= LIMITS.sessionTreeDepth)
@@ -65,7 +66,7 @@ export function createTree({ statement }: Store, rows: SessionStore) {
         `Agents may hand work on ${LIMITS.sessionTreeDepth} times, one below the other; this would be one more.`,
         "too_deep",
       );
-    const size = rows.session(parent.root_id)!.tree_size;
+    const size = rows.findSession(parent.root_id)!.tree_size;
     if (size >= LIMITS.sessionTreeSize)
       throw conflict(`One piece of work may start ${LIMITS.sessionTreeSize} sessions in all.`, "too_many_sessions");
     return parent;
@@ -85,11 +86,11 @@ export function createTree({ statement }: Store, rows: SessionStore) {
         return rows.insertSession(draft, { ...place, ...filesOf(draft, id, undefined) });
       }
       const parent = parentOf(draft.parent_id);
-      const lender = budgeted && parent.purse_id !== null ? rows.session(parent.purse_id) : undefined;
+      const lender = budgeted && parent.purse_id !== null ? rows.findSession(parent.purse_id) : undefined;
       const wanted = toNano(draft.budget_usd ?? 0);
-      if (lender && wanted > available(lender))
+      if (lender && wanted > computeAvailable(lender))
         throw conflict(
-          `$${draft.budget_usd} cannot be set aside: $${toUsd(Math.max(0, available(lender))).toFixed(4)} are left.`,
+          `$${draft.budget_usd} cannot be set aside: $${toUsd(Math.max(0, computeAvailable(lender))).toFixed(4)} are left.`,
           "budget_too_small",
         );
       if (lender) reserve(lender.id, wanted);
@@ -129,18 +130,18 @@ export function createTree({ statement }: Store, rows: SessionStore) {
     /** Gives back the part of an ended session's budget that was set aside and not spent. */
     giveBack(row: SessionRow): void {
       if (row.lender_id === null) return;
-      reserve(row.lender_id, -unspent(row));
+      reserve(row.lender_id, -computeUnspent(row));
       rows.updateSession(row.id, { lender_id: null });
     },
     /** Sessions below this one that have not ended, the nearest first. */
     below(id: string): SessionRow[] {
       const found: SessionRow[] = [];
-      const look = (parent: string): void => {
+      const collect = (parent: string): void => {
         const live = rows.liveChildren(parent);
         found.push(...live);
-        for (const child of live) look(child.id);
+        for (const child of live) collect(child.id);
       };
-      look(id);
+      collect(id);
       return found;
     },
   };

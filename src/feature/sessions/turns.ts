@@ -34,7 +34,7 @@ export function createTurns(deps: TurnsDeps) {
     if (begun) lifecycle.finish(tx, begun.id, { status: "cancelled", text: "" });
     return running !== undefined || begun !== undefined;
   }
-  const waiting = (sessionId: string, messageId: string): ExecutionRow => {
+  const loadQueued = (sessionId: string, messageId: string): ExecutionRow => {
     const row = rows
       .listQueued(sessionId)
       .find(({ message_id, started_at }) => message_id === messageId && !started_at);
@@ -75,14 +75,14 @@ export function createTurns(deps: TurnsDeps) {
     /** Changes the message of a turn that has not started. @throws Problem 404, 409 `turn_started`. */
     edit: (sessionId: string, messageId: string, input: InputPart[]): ExecutionRow =>
       store.write(() => {
-        const { id } = waiting(sessionId, messageId);
+        const { id } = loadQueued(sessionId, messageId);
         rows.updateExecution(id, { input });
-        return rows.execution(id)!;
+        return rows.findExecution(id)!;
       }),
     /** Takes back a turn that has not started. @throws Problem 404, 409 `turn_started`. */
     withdraw: (sessionId: string, messageId: string): void =>
       store.write(() => {
-        rows.removeExecution(waiting(sessionId, messageId).id);
+        rows.removeExecution(loadQueued(sessionId, messageId).id);
         if (!rows.isBusy(sessionId)) rows.updateSession(sessionId, { status: "open" });
       }),
     /** Ends the running reply and keeps its text; the session continues. @returns whether there was a reply. */

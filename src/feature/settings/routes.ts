@@ -1,19 +1,19 @@
 /** GET and PUT /v1/settings. */
 
 import { assertIfMatch } from "../../http/etag.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Settings, SettingsUpdate } from "./model.ts";
 import type { SettingsService } from "./service.ts";
 
 export function settingsRoutes(settings: SettingsService) {
-  return operations("settings", [
-    operation("getSettings", "GET /v1/settings", {
+  return tagOperations("settings", [
+    defineOperation("getSettings", "GET /v1/settings", {
       access: "admin",
       answer: Settings,
       summary: "Get all settings",
       handler: ({ answer }) => answer.tag(settings.get()),
     }),
-    operation("updateSettings", "PUT /v1/settings", {
+    defineOperation("updateSettings", "PUT /v1/settings", {
       access: "admin",
       strict: true,
       body: SettingsUpdate,

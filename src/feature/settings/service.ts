@@ -5,7 +5,7 @@
 
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { isObject } from "../../core/is-object.ts";
@@ -69,7 +69,7 @@ export function createSettings(deps: SettingsDeps) {
   const rows = store.rows(table);
   const read = (name: string): unknown => rows.find({ name })?.value;
   const save = (name: string, value: object, caller: Caller, changed: string[]): void => {
-    const row = { value, updated_at: timestamp(clock.now()), updated_by: actorOf(caller) };
+    const row = { value, updated_at: toTimestamp(clock.now()), updated_by: actorOf(caller) };
     store.write(({ emit }) => {
       rows.put({ name, ...row }, ["name"]);
       emit(settingsChanged, { user_id: ADMINISTRATORS, data: { name, changed } });

@@ -1,5 +1,5 @@
 /** Removes images of set-ups that no row names, and old rows together with their images. */
-import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, toTimestamp } from "../../core/clock.ts";
 import { messageOf } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { ownJson } from "../../core/own-json.ts";
@@ -10,7 +10,7 @@ import type { SetUpDeps, SetupRow } from "./set-up.ts";
 
 export interface SetupLayersDeps extends Pick<Core, "clock" | "log"> {
   setUps: SetUpDeps["setUps"] | undefined;
-  setups: Pick<SetupRows, "rows" | "recipeFor" | "newest">;
+  setups: Pick<SetupRows, "rows" | "recipeFor" | "findNewest">;
   /** The project's set-up job that waits or runs. */
   jobOf(projectId: string): Job | undefined;
 }
@@ -19,21 +19,21 @@ export interface SetupLayersDeps extends Pick<Core, "clock" | "log"> {
 const KEPT_DAYS = 30;
 
 export function createSetupLayers({ clock, log, setUps, setups, jobOf }: SetupLayersDeps) {
-  const { rows, recipeFor, newest } = setups;
+  const { rows, recipeFor, findNewest } = setups;
   /** Removes rows whose image is gone, the least recently used rows beyond the limits, and images that no row names. */
   async function prune(): Promise<void> {
     if (!setUps) return;
     const layers = await setUps.layers();
     const there = new Map(layers.map((layer) => [layer.name, layer]));
-    const old = timestamp(clock.now() - KEPT_DAYS * DAY_MS);
+    const old = toTimestamp(clock.now() - KEPT_DAYS * DAY_MS);
     const [unused, all] = [
-      timestamp(clock.now() - LIMITS.setUpLayerDays * DAY_MS),
+      toTimestamp(clock.now() - LIMITS.setUpLayerDays * DAY_MS),
       rows.list([], { order: "used_at DESC" }),
     ];
     let bytes = 0;
     const gone = all.filter((row) => {
       const recipe = recipeFor(row.project_id);
-      const holds = recipe !== undefined && newest(row.project_id, recipe)?.key === row.key;
+      const holds = recipe !== undefined && findNewest(row.project_id, recipe)?.key === row.key;
       if (row.image === null) return !holds && row.used_at < old;
       if (!there.has(row.image)) return true;
       bytes += row.image_bytes;

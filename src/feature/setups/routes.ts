@@ -1,6 +1,6 @@
 /** /v1/projects/{id}/setup. */
 import { Type as t } from "@sinclair/typebox";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
 import { ProjectSetup, SetupStart } from "./model.ts";
 import type { Setups } from "./service.ts";
@@ -9,15 +9,15 @@ const PATH = "/v1/projects/:id/setup";
 const ProjectPath = t.Object({ id: t.String({ maxLength: 100 }) });
 
 export const setupRoutes = (setups: Setups) =>
-  operations("environments", [
-    operation("getProjectSetup", `GET ${PATH}`, {
+  tagOperations("environments", [
+    defineOperation("getProjectSetup", `GET ${PATH}`, {
       access: "user",
       params: ProjectPath,
       answer: ProjectSetup,
       summary: "Get the result of a project's set-up and whether its check passes there",
       handler: ({ params }) => setups.get(params.id),
     }),
-    operation("setUpProject", `POST ${PATH}`, {
+    defineOperation("setUpProject", `POST ${PATH}`, {
       access: "user",
       params: ProjectPath,
       body: SetupStart,
@@ -28,7 +28,7 @@ export const setupRoutes = (setups: Setups) =>
       handler: ({ params, body, caller, answer }) =>
         answer.accepted("/v1/jobs/:id", () => setups.start(params.id, body, caller.userId)),
     }),
-    operation("deleteProjectSetup", `DELETE ${PATH}`, {
+    defineOperation("deleteProjectSetup", `DELETE ${PATH}`, {
       access: "admin",
       params: ProjectPath,
       answer: 204,

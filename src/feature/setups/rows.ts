@@ -33,11 +33,11 @@ export function createSetupRows({ store, environmentOf, dockerfileOf, defaultIma
     const { text, digest, commit } = dockerfile;
     return { image: dockerfile.image, setup, env, services, build: { ...build, text, digest, commit } };
   }
-  const newest = (projectId: string, recipe: Recipe, state?: SetupRow["state"]): SetupRow | undefined =>
+  const findNewest = (projectId: string, recipe: Recipe, state?: SetupRow["state"]): SetupRow | undefined =>
     rows.list([{ project_id: projectId, recipe: recipeOf(recipe), state }], { order: "made_at DESC", limit: 1 })[0];
   function isNeeded({ id, check }: Project): boolean {
     const environment = environmentOf(id);
     return environment !== undefined && (hasLayer(environment) || check !== null);
   }
-  return { rows, recipeFor, newest, isNeeded };
+  return { rows, recipeFor, findNewest, isNeeded };
 }

@@ -2,7 +2,7 @@
  * Set-ups of projects' code. A set-up begins when an environment is accepted or the project's branch moves, is done
  * once for the same inputs, and gives sandboxes an image. Rows record the images; images that no row names are removed.
  */
-import { HOUR_MS, timestamp } from "../../core/clock.ts";
+import { HOUR_MS, toTimestamp } from "../../core/clock.ts";
 import { expectFound, notFound, unavailable } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type Finding, warn } from "../doctor/model.ts";
@@ -22,13 +22,13 @@ export type Setups = ReturnType<typeof createSetups>;
 export function createSetups(deps: SetupsDeps) {
   const { store, clock, jobs, projects } = deps;
   const setups = createSetupRows(deps);
-  const { rows, recipeFor, newest, isNeeded } = setups;
+  const { rows, recipeFor, findNewest, isNeeded } = setups;
   const { definition, start } = createSetupJob({ ...deps, setups });
   const jobOf = (projectId: string) => jobs.live(definition, projectId);
   const layers = createSetupLayers({ ...deps, setups, jobOf });
   function stateOf(project: Project): Pick<ProjectSetup, "state" | "detail" | "job"> & Found {
     const recipe = recipeFor(project.id);
-    const row = recipe && newest(project.id, recipe);
+    const row = recipe && findNewest(project.id, recipe);
     const found = { row, recipe };
     const job = jobOf(project.id) ?? null;
     if (!recipe || !isNeeded(project))
@@ -69,11 +69,11 @@ export function createSetups(deps: SetupsDeps) {
       if (!deps.setUps) return undefined;
       const recipe = recipeFor(projectId);
       if (!recipe || !hasLayer(recipe)) return undefined;
-      const row = newest(projectId, recipe, "ready");
+      const row = findNewest(projectId, recipe, "ready");
       if (row) {
         const now = clock.now();
         if (Date.parse(row.used_at) < now - HOUR_MS)
-          store.write(() => rows.update({ used_at: timestamp(now) }, { project_id: projectId, key: row.key }));
+          store.write(() => rows.update({ used_at: toTimestamp(now) }, { project_id: projectId, key: row.key }));
         return row.image ?? undefined;
       }
       const job = jobOf(projectId);
@@ -87,7 +87,7 @@ export function createSetups(deps: SetupsDeps) {
     /** Result of the project's check before any agent changed something; undefined when it was not run. */
     baselineOf(projectId: string): ProjectSetup["check"] {
       const recipe = recipeFor(projectId);
-      const row = recipe && newest(projectId, recipe, "ready");
+      const row = recipe && findNewest(projectId, recipe, "ready");
       return checkOf(row, recipe);
     },
     /** Removes the results of the project's set-ups, and ends a running one. @throws Problem 404. */

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import type { ImageDetail } from "../../adapter/docker/images.ts";
 import type { BuildResult, ImageBuilds } from "../../adapter/sandbox/docker/image-build.ts";
 import type { SetUpResult, SetUps } from "../../adapter/sandbox/docker/set-up.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, toTimestamp } from "../../core/clock.ts";
 import { codeOf, conflict, messageOf, Problem } from "../../core/errors.ts";
 import type { RunningJob } from "../../core/jobs.ts";
 import { hashJson } from "../../core/json-hash.ts";
@@ -113,7 +113,7 @@ async function make(
   job: RunningJob,
 ): Promise<SetupRow> {
   const { clock, setUps } = deps;
-  const made_at = timestamp(clock.now());
+  const made_at = toTimestamp(clock.now());
   const image = imageNameOf(key);
   const row = {
     project_id: project.id,
@@ -134,8 +134,8 @@ async function make(
     projectId: project.id,
     argv: deps.argvOf(recipe.setup),
     env: recipe.env,
-    ...sizes(deps),
-    ...bounds(deps, file, job),
+    ...readSizes(deps),
+    ...createBounds(deps, file, job),
   };
   const result = await setUps.make(
     {
@@ -187,8 +187,8 @@ async function check(
     image,
     argv: deps.argvOf(command),
     env: recipe.env,
-    ...sizes(deps),
-    ...bounds(deps, file, job),
+    ...readSizes(deps),
+    ...createBounds(deps, file, job),
   };
   const buildCheck = (check_exit_code: number | null, check_log: string) => ({
     check_command: command,
@@ -196,7 +196,7 @@ async function check(
     check_log,
     check_commit: source.commit,
     check_beside,
-    checked_at: timestamp(deps.clock.now()),
+    checked_at: toTimestamp(deps.clock.now()),
   });
   const services = await servicesFor(deps, project.id, job);
   if (typeof services === "string") return buildCheck(null, `[${services}]`);
@@ -242,8 +242,8 @@ function buildBase(
   }: At & Pick<Wanted, "project" | "again"> & Pick<BuildWanted, "build" | "images" | "wayOut">,
   job: RunningJob,
 ) {
-  const { onOutput } = bounds(deps, file, job);
-  const work = { ...wanted, ...sizes(deps), onOutput, projectId: project.id, head: source.commit };
+  const { onOutput } = createBounds(deps, file, job);
+  const work = { ...wanted, ...readSizes(deps), onOutput, projectId: project.id, head: source.commit };
   return buildImage(deps, { ...work, file: `${file}.build` }, job);
 }
 
@@ -285,12 +285,12 @@ const noteOf = ({ timedOut }: Pick<ExecResult, "timedOut">, ms: number): string[
 const textOf = ({ masking }: SetUpDeps, { output }: Pick<ExecResult, "output">, notes: readonly string[]): string =>
   [logText(masking.text(output)).trimEnd(), ...notes.map((note) => `[${note}.]`)].filter(Boolean).join("\n");
 
-function sizes({ settings }: SetUpDeps): { memoryMb: number; cpus: number } {
+function readSizes({ settings }: SetUpDeps): { memoryMb: number; cpus: number } {
   const { memory_mb, cpus } = settings();
   return { memoryMb: memory_mb, cpus };
 }
 
-function bounds({ masking }: SetUpDeps, file: string, job: RunningJob) {
+function createBounds({ masking }: SetUpDeps, file: string, job: RunningJob) {
   let tail = "";
   return {
     source: () => createReadStream(file),

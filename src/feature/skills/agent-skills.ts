@@ -37,9 +37,9 @@ export function createAgentSkills({ folder, files, seenBy, create }: AgentSkills
   };
   const listOffered = (agentId: string, reader: SkillReader): SkillFile[] =>
     seenBy(agentId, reader).filter((skill) => skill.usable && skill.enabled);
-  const available = ({ agentId, userId }: SkillUser): SkillFile[] =>
+  const listAvailable = ({ agentId, userId }: SkillUser): SkillFile[] =>
     listOffered(agentId, { admin: false, userId, confirmed: true });
-  const loadable = ({ agentId, userId }: SkillUser, name: string): SkillFile => {
+  const loadOffered = ({ agentId, userId }: SkillUser, name: string): SkillFile => {
     const skill = listOffered(agentId, { admin: false, userId }).find((one) => one.name === name);
     if (!skill) throw notFound("skill");
     return skill;
@@ -49,7 +49,7 @@ export function createAgentSkills({ folder, files, seenBy, create }: AgentSkills
      * All confirmed skills that the agent may load, by name: for the manifest, and for matching against a step's input.
      */
     available: (work: SkillUser): Pick<Skill, "name" | "description" | "tags" | "content">[] =>
-      available(work).map((skill) => {
+      listAvailable(work).map((skill) => {
         const { name, description, tags } = skill;
         return { name, description, tags, content: wholeOf(skill) };
       }),
@@ -58,7 +58,7 @@ export function createAgentSkills({ folder, files, seenBy, create }: AgentSkills
       listOffered(agentId, { admin: false, userId }).filter(({ trusted }) => !trusted),
     /** @throws Problem 404. */
     loadSkill(work: SkillUser, name: string): { name: string; content: string; files: string[]; trusted: boolean } {
-      const skill = loadable(work, name);
+      const skill = loadOffered(work, name);
       return { name, content: skill.content, files: files.filesOf(skill), trusted: skill.trusted };
     },
     /**
@@ -84,7 +84,7 @@ export function createAgentSkills({ folder, files, seenBy, create }: AgentSkills
     },
     /** @throws Problem 404. */
     readSkillFile(work: SkillUser, name: string, file: string): string {
-      const read = files.readFile(loadable(work, name), file);
+      const read = files.readFile(loadOffered(work, name), file);
       if (!read || read.problem !== undefined) throw notFound("file of this skill");
       return read.text;
     },

@@ -4,7 +4,7 @@ import { Type as t } from "@sinclair/typebox";
 import { assertOwnAgent, type Caller } from "../../http/caller.ts";
 import { assertIfMatch } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Skill, SkillCreate, SkillUpdate } from "./model.ts";
 import type { SkillReader, Skills } from "./service.ts";
 
@@ -30,8 +30,8 @@ function viewOf(caller: Caller, agentId: string | undefined): string | undefined
 }
 
 export function skillRoutes(skills: Skills) {
-  return operations("skills", [
-    operation("listSkills", "GET /v1/skills", {
+  return tagOperations("skills", [
+    defineOperation("listSkills", "GET /v1/skills", {
       access: "user",
       execution: true,
       query: t.Object({
@@ -43,7 +43,7 @@ export function skillRoutes(skills: Skills) {
       handler: ({ query, caller }) =>
         skills.listInTurns(pageOf(query), readerOf(caller), viewOf(caller, query.agent_id)),
     }),
-    operation("getSkill", "GET /v1/skills/:name", {
+    defineOperation("getSkill", "GET /v1/skills/:name", {
       access: "user",
       execution: true,
       query: t.Object(agentQuery("Agent whose view applies: its own skill, else the one that everybody shares.")),
@@ -52,14 +52,14 @@ export function skillRoutes(skills: Skills) {
       handler: ({ params, query, caller, answer }) =>
         answer.tag(skills.get(params.name, readerOf(caller), viewOf(caller, query.agent_id))),
     }),
-    operation("createSkill", "POST /v1/skills", {
+    defineOperation("createSkill", "POST /v1/skills", {
       access: "admin",
       body: SkillCreate,
       answer: { 201: Skill },
       summary: "Create a skill",
       handler: ({ body, answer }) => answer.created(locationOf, () => skills.create(body)),
     }),
-    operation("updateSkill", "PUT /v1/skills/:name", {
+    defineOperation("updateSkill", "PUT /v1/skills/:name", {
       access: "user",
       query: Level,
       body: SkillUpdate,
@@ -70,7 +70,7 @@ export function skillRoutes(skills: Skills) {
         return answer.tag(skills.update(params.name, body, readerOf(caller), query.agent_id));
       },
     }),
-    operation("deleteSkill", "DELETE /v1/skills/:name", {
+    defineOperation("deleteSkill", "DELETE /v1/skills/:name", {
       access: "user",
       query: Level,
       answer: 204,
@@ -80,7 +80,7 @@ export function skillRoutes(skills: Skills) {
         skills.remove(params.name, readerOf(caller), query.agent_id);
       },
     }),
-    operation("updateSkillEnabled", "PATCH /v1/skills/:name/enabled", {
+    defineOperation("updateSkillEnabled", "PATCH /v1/skills/:name/enabled", {
       access: "user",
       query: Level,
       body: t.Object({ enabled: t.Boolean() }),

@@ -5,7 +5,7 @@
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug, SLUG } from "../../core/ids.ts";
 import { didYouMean } from "../../core/near.ts";
-import { owns } from "../../core/ownership.ts";
+import { isOwner } from "../../core/ownership.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import { oncePerSnapshot } from "../../store/once-per-snapshot.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
@@ -53,7 +53,7 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
         "skill",
         didYouMean(
           name,
-          files.level(agentId ?? null).map((one) => one.name),
+          files.listOf(agentId ?? null).map((one) => one.name),
         ),
       );
     return agentId === undefined ? skill : { ...skill, overrides_global: files.find(name, null) !== undefined };
@@ -62,7 +62,7 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
   const findForChange = (name: string, reader: SkillReader, agentId?: string): SkillFile => {
     const skill = find(name, agentId);
     if (!mayRead(skill, reader)) throw notFound("skill");
-    if (!reader.admin && !owns(reader, skill.owner_id))
+    if (!reader.admin && !isOwner(reader, skill.owner_id))
       throw forbidden("This skill belongs to everybody: only an administrator may change it.");
     return skill;
   };
@@ -113,7 +113,7 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
   const namesFor = (isNamed: (skill: SkillFile) => boolean): ((agentId: string) => string[]) => {
     const namesIn = (skills: readonly SkillFile[]) => skills.flatMap((one) => (isNamed(one) ? [one.name] : []));
     const shared = oncePerSnapshot(folder, () => namesIn(everybodysFor(EVERYBODY)));
-    return (agentId) => (files.level(agentId).length > 0 ? namesIn(seenBy(agentId, EVERYBODY)) : shared(""));
+    return (agentId) => (files.listOf(agentId).length > 0 ? namesIn(seenBy(agentId, EVERYBODY)) : shared(""));
   };
 
   return {
@@ -171,14 +171,14 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
     /** Removes a deleted user's own skills. Joins the deleting transaction. */
     removeOf: (userId: string): void =>
       store.write(({ after }) => {
-        const owned = [null, ...agentIds()].flatMap((id) => files.level(id)).filter((one) => one.owner_id === userId);
+        const owned = [null, ...agentIds()].flatMap((id) => files.listOf(id)).filter((one) => one.owner_id === userId);
         for (const skill of owned) after(() => files.remove(skill));
       }),
     /** Every skill file of both levels, with its problems. */
     files: (): { file: string; problems: Skill["problems"] }[] =>
       folder.snapshot(() =>
         [null, ...agentIds()]
-          .flatMap((agentId) => files.level(agentId))
+          .flatMap((agentId) => files.listOf(agentId))
           .map(({ source_file, problems }) => ({ file: source_file, problems })),
       ),
     /** Names of readable skills, including skills that are switched off. */

@@ -2,7 +2,7 @@
  * Skills on the disk: `_skills/<name>.md` for everybody, `<agent>/skills/<name>.md` for one agent, or a folder
  * `<name>/SKILL.md` with further files. A broken file is a skill with problems.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { isSlug } from "../../core/ids.ts";
 import type { FrontMatter } from "../../engine/front-matter.ts";
 import { oncePerSnapshot } from "../../store/once-per-snapshot.ts";
@@ -51,7 +51,7 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat) 
       source_file: file.path,
       has_files: false,
       problems: named ? problems : [...problems, createNameProblem(name)],
-      updated_at: timestamp(Math.trunc(file.modifiedAt)),
+      updated_at: toTimestamp(Math.trunc(file.modifiedAt)),
       usable: usable && named,
       text: file.text,
     };
@@ -69,7 +69,7 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat) 
   };
   const levels = oncePerSnapshot(folder, (agentId) => readLevel(agentId || null));
   /** Skills of one level: everybody's (null) or an agent's own, by name. */
-  const level = (agentId: string | null): SkillFile[] => levels(agentId ?? "");
+  const listOf = (agentId: string | null): SkillFile[] => levels(agentId ?? "");
   const readLevel = (agentId: string | null): SkillFile[] => {
     const taken = new Map<string, string>();
     const found = folder.list(levelFolder(agentId)).flatMap((entry) => load(agentId, entry) ?? []);
@@ -91,7 +91,7 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat) 
     return home === undefined ? [] : filesBelow(folder, home);
   };
   return {
-    level,
+    listOf,
     /** Reads the skills of one level, one before each `yield`. */
     *look(agentId: string | null): Generator<void> {
       for (const entry of folder.list(levelFolder(agentId))) {
@@ -101,7 +101,7 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat) 
     },
     /** The usable skill of that name, else a broken one. */
     find(name: string, agentId: string | null): SkillFile | undefined {
-      const same = level(agentId).filter((skill) => skill.name === name);
+      const same = listOf(agentId).filter((skill) => skill.name === name);
       return same.find((skill) => skill.usable) ?? same[0];
     },
     filesOf,
@@ -172,19 +172,21 @@ export function parseSkill(text: string, format: FrontMatterFormat): Parsed {
     pointer,
     message,
   }));
-  const fault = (key: string, message: string): void => {
+  const addProblem = (key: string, message: string): void => {
     const { line, column } = yaml?.locate([key]) ?? { line: 1, column: 1 };
     problems.push({ line, column, pointer: `/${key}`, message });
   };
   const { name, description, tags, enabled, owner, trusted } = data;
   const described = typeof description === "string" && description.trim() !== "";
-  if (name !== undefined && typeof name !== "string") fault("name", "The name is a text.");
-  if (!described) fault("description", "A description is missing: agents see nothing else before they load the skill.");
-  if (tags !== undefined && tags !== null && tagsOf(tags) === undefined) fault("tags", "Tags are a list of texts.");
-  if (enabled !== undefined && typeof enabled !== "boolean") fault("enabled", "This is true or false.");
-  if (owner !== undefined && typeof owner !== "string") fault("owner", "This is the id of a user.");
-  if (trusted !== undefined && typeof trusted !== "boolean") fault("trusted", "This is true or false.");
-  if (body.trim() === "") fault("", "The skill has no text.");
+  if (name !== undefined && typeof name !== "string") addProblem("name", "The name is a text.");
+  if (!described)
+    addProblem("description", "A description is missing: agents see nothing else before they load the skill.");
+  if (tags !== undefined && tags !== null && tagsOf(tags) === undefined)
+    addProblem("tags", "Tags are a list of texts.");
+  if (enabled !== undefined && typeof enabled !== "boolean") addProblem("enabled", "This is true or false.");
+  if (owner !== undefined && typeof owner !== "string") addProblem("owner", "This is the id of a user.");
+  if (trusted !== undefined && typeof trusted !== "boolean") addProblem("trusted", "This is true or false.");
+  if (body.trim() === "") addProblem("", "The skill has no text.");
   const owned = owner === undefined || typeof owner === "string";
   return {
     fields: {

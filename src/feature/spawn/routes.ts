@@ -1,13 +1,13 @@
 /** /v1/spawn-executor. */
 
 import { pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { SpawnedExecution, SpawnRequest } from "./model.ts";
 import type { Spawns } from "./service.ts";
 
 export function spawnRoutes(spawns: Spawns) {
-  return operations("spawn", [
-    operation("executeSpawnExecutor", "POST /v1/spawn-executor/execute", {
+  return tagOperations("spawn", [
+    defineOperation("executeSpawnExecutor", "POST /v1/spawn-executor/execute", {
       access: "user",
       scope: "runs",
       body: SpawnRequest,
@@ -16,19 +16,19 @@ export function spawnRoutes(spawns: Spawns) {
       handler: ({ body, caller, answer }) =>
         answer.accepted("/v1/spawn-executor/:id", () => spawns.execute(body, caller)),
     }),
-    operation("listSpawnExecutor", "GET /v1/spawn-executor", {
+    defineOperation("listSpawnExecutor", "GET /v1/spawn-executor", {
       access: "user",
       ...pagesOf(SpawnedExecution),
       summary: "List spawned executions, newest first",
       handler: ({ query, caller }) => spawns.list(pageOf(query), caller),
     }),
-    operation("getSpawnExecutor", "GET /v1/spawn-executor/:id", {
+    defineOperation("getSpawnExecutor", "GET /v1/spawn-executor/:id", {
       access: "user",
       answer: SpawnedExecution,
       summary: "Get the state and the result of a spawned execution",
       handler: ({ params, caller }) => spawns.get(params.id, caller),
     }),
-    operation("cancelSpawnExecutor", "POST /v1/spawn-executor/:id/cancel", {
+    defineOperation("cancelSpawnExecutor", "POST /v1/spawn-executor/:id/cancel", {
       access: "user",
       project: "viewer",
       scope: "runs",

@@ -12,7 +12,7 @@ import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { sessions as table } from "../../store/tables/sessions.ts";
-import { mayRead, readable, WHOSE_SESSIONS } from "../../store/whose.ts";
+import { buildReadCondition, mayRead, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
 import type { SessionDraft } from "../sessions/model.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
@@ -111,7 +111,7 @@ export function createSpawns(deps: SpawnsDeps) {
     /** The caller's own executions, or all for an administrator; newest first. */
     list(page: Page, caller: Caller): ListAnswer<SpawnedExecution> {
       const after = page.after === null ? null : sessionId(page.after);
-      const where = [["kind = 'spawn'"] as const, readable(caller, WHOSE_SESSIONS.spawn)];
+      const where = [["kind = 'spawn'"] as const, buildReadCondition(caller, WHOSE_SESSIONS.spawn)];
       const rows = all.page(where, { ...page, after });
       return listAnswer(rows, page, ({ id }) => spawnId(id), present);
     },

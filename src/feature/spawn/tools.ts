@@ -9,7 +9,7 @@ import type { Spawns } from "./service.ts";
 
 interface SpawnToolDeps {
   spawns: Pick<Spawns, "executeFor" | "report">;
-  bus: Pick<Bus, "until">;
+  bus: Pick<Bus, "waitUntil">;
 }
 
 export function spawnTools({ spawns, bus }: SpawnToolDeps): ToolSource {
@@ -23,7 +23,7 @@ export function spawnTools({ spawns, bus }: SpawnToolDeps): ToolSource {
     resumes: true,
     async run(work, { execution, callId, signal, aside, masker, onOutput }) {
       const { id, session_id } = spawns.executeFor(execution, callId, masker.json(work));
-      const wait = bus.until(
+      const wait = bus.waitUntil(
         [sessionStarted, toolCallStart, sessionEnded],
         (event) => {
           if (event === undefined) return spawns.report(id).finished_at !== null;

@@ -2,7 +2,7 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { unavailable } from "../../core/errors.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { type Status, StatusAnswer } from "./model.ts";
 
 interface StatusDeps {
@@ -14,8 +14,8 @@ interface StatusDeps {
 }
 
 export function statusRoutes(deps: StatusDeps) {
-  return operations("status", [
-    operation("getStatus", "GET /v1/status", {
+  return tagOperations("status", [
+    defineOperation("getStatus", "GET /v1/status", {
       access: "public",
       answer: StatusAnswer,
       summary: "Get the server's health, event bus and counts",
@@ -26,13 +26,13 @@ export function statusRoutes(deps: StatusDeps) {
         return { status, version, setup_required, broker, ...rest };
       },
     }),
-    operation("getHealthz", "GET /healthz", {
+    defineOperation("getHealthz", "GET /healthz", {
       access: "public",
       answer: t.Object({ status: t.Literal("ok") }),
       summary: "Check that the process answers",
       handler: () => ({ status: "ok" as const }),
     }),
-    operation("getReadyz", "GET /readyz", {
+    defineOperation("getReadyz", "GET /readyz", {
       access: "public",
       answer: t.Object({ status: t.Literal("ready") }),
       summary: "Check that the database accepts writes",
@@ -42,7 +42,7 @@ export function statusRoutes(deps: StatusDeps) {
         return { status: "ready" as const };
       },
     }),
-    operation("getMetrics", "GET /metrics", {
+    defineOperation("getMetrics", "GET /metrics", {
       access: "user",
       summary: "Get Prometheus metrics",
       documented: {

@@ -1,5 +1,5 @@
 /** Keeps the sizes of workspaces up to date. It measures them after work in them, and periodically. */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { isId } from "../../core/ids.ts";
 import { takeTurns } from "../../core/turns.ts";
 import { openFolder } from "../../working-copy/folder.ts";
@@ -34,7 +34,7 @@ export function createMeasurer({ store, clock, log, folder, measure }: MeasurerD
       statement(
         `INSERT OR REPLACE INTO workspace_sizes (name, user_id, files, bytes, measured_at)
          VALUES (@name, @user_id, @files, @bytes, @at)`,
-      ).run({ name, user_id: ownerOf(name), ...size, at: timestamp(clock.now()) });
+      ).run({ name, user_id: ownerOf(name), ...size, at: toTimestamp(clock.now()) });
     });
   const isStale = (name: string): boolean => {
     const known = statement<string>("SELECT measured_at FROM workspace_sizes WHERE name = ?").pluck().get([name]);
@@ -42,12 +42,12 @@ export function createMeasurer({ store, clock, log, folder, measure }: MeasurerD
     return known === undefined || !worked || worked.at === null || worked.at >= known;
   };
   /** All folders of runs and chats. */
-  const folders = (): string[] => {
+  const listFolders = (): string[] => {
     using all = openFolder(folder, "latin1");
     return all.list().flatMap(({ name, kind }) => (kind === "folder" && isWorkspace(name) ? [name] : []));
   };
-  async function stale(): Promise<string[]> {
-    const there = new Set(folders());
+  async function findStale(): Promise<string[]> {
+    const there = new Set(listFolders());
     const known = statement<string>("SELECT name FROM workspace_sizes").pluck().all();
     const turn = takeTurns();
     const found: string[] = [];
@@ -62,7 +62,7 @@ export function createMeasurer({ store, clock, log, folder, measure }: MeasurerD
   let timer: Timer | undefined;
   let looking: Promise<void> = Promise.resolve();
   /** Measures workspaces, with one process at a time. */
-  const look = (names: readonly string[]): Promise<void> => {
+  const measureAll = (names: readonly string[]): Promise<void> => {
     if (names.length === 0) return looking;
     looking = looking.then(async () => {
       if (end.signal.aborted) return;
@@ -83,11 +83,11 @@ export function createMeasurer({ store, clock, log, folder, measure }: MeasurerD
         timer = undefined;
         const names = [...waiting];
         waiting.clear();
-        void look(names);
+        void measureAll(names);
       }, SOON_MS);
     },
     /** Measures all workspaces with work since they were last measured, and forgets those that are gone. */
-    sweep: async (): Promise<void> => look(await stale()),
+    sweep: async (): Promise<void> => measureAll(await findStale()),
     async stop(): Promise<void> {
       clearTimeout(timer);
       end.abort();

@@ -1,7 +1,7 @@
 /** /v1/storage: what a user has stored. */
 import { Type as t } from "@sinclair/typebox";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Storage, Workspace } from "./model.ts";
 import type { StorageService } from "./service.ts";
 
@@ -10,15 +10,15 @@ const who = {
 };
 
 export const storageRoutes = (storage: StorageService) =>
-  operations("users", [
-    operation("getStorage", "GET /v1/storage", {
+  tagOperations("users", [
+    defineOperation("getStorage", "GET /v1/storage", {
       access: "user",
       query: t.Object(who),
       answer: Storage,
       summary: "Get the size of your stored data and its limits",
       handler: ({ query, caller }) => storage.of(query.user_id, caller),
     }),
-    operation("listWorkspaces", "GET /v1/storage/workspaces", {
+    defineOperation("listWorkspaces", "GET /v1/storage/workspaces", {
       access: "user",
       query: t.Object({ ...PageQuery, ...who }),
       answer: listOf(Workspace),

@@ -23,11 +23,14 @@ export function checkPlan(tasks: readonly Pick<SwarmTaskRequest, "key" | "depend
       const near = didYouMean(other, [...places.keys()]);
       throw invalidField(pointer, `There is no task ${other} in this swarm.${near ? ` ${near}` : ""}`);
     }
-  return deepest(tasks, places);
+  return measureDepth(tasks, places);
 }
 
 /** Walks from tasks that depend on nothing. Tasks that are never reached are in a cycle or depend on one. */
-function deepest(tasks: readonly Pick<SwarmTaskRequest, "key" | "depends_on">[], places: Map<string, number>): number {
+function measureDepth(
+  tasks: readonly Pick<SwarmTaskRequest, "key" | "depends_on">[],
+  places: Map<string, number>,
+): number {
   const depths = new Map<string, number>();
   const left = new Set(tasks);
   for (let before = -1; left.size !== before; ) {

@@ -2,7 +2,7 @@
  * Drives a swarm. Every change joins the transaction of its cause: the start or end of a task, or a cancellation. So a
  * crash leaves no intermediate state, and a start has nothing to repair.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, isProblem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { quoteLines } from "../../core/quoted.ts";
@@ -42,13 +42,13 @@ export const countsOf = (tasks: readonly TaskRow[]): Record<string, number> => {
  * Whether all dependencies of a task have succeeded (ready), some have not ended (pending), or one did not succeed
  * (lost).
  */
-function standing(task: TaskRow, byKey: ReadonlyMap<string, TaskRow>): "ready" | "pending" | "lost" {
+function judgeStanding(task: TaskRow, byKey: ReadonlyMap<string, TaskRow>): "ready" | "pending" | "lost" {
   const before = task.depends_on.map((key) => byKey.get(key)!);
   if (before.some((other) => hasEnded(other) && other.status !== "succeeded")) return "lost";
   return before.every(({ status }) => status === "succeeded") ? "ready" : "pending";
 }
 
-const refs = (swarm: Pick<SwarmRow, "id">, session: SessionRow) => ({
+const toRefs = (swarm: Pick<SwarmRow, "id">, session: SessionRow) => ({
   swarm_id: swarm.id,
   session_id: session.id,
   agent_id: session.agent_id,
@@ -106,12 +106,12 @@ function resultOf({ session_id }: TaskRow, sessions: Pick<Sessions, "latest">): 
 }
 
 export function createProgress({ store, clock, rows, sessions, timeoutSeconds }: ProgressDeps) {
-  const now = () => timestamp(clock.now());
+  const readNow = () => toTimestamp(clock.now());
 
   function endTask(tx: WriteTx, swarm: SwarmRow, task: TaskRow, status: End, error: Failure | null): void {
-    rows.updateTask(task, { status, error, finished_at: now() });
+    rows.updateTask(task, { status, error, finished_at: readNow() });
     const session = sessions.find(task.session_id ?? swarm.session_id)!;
-    const about = { ...refs(swarm, session), agent_id: task.agent_id };
+    const about = { ...toRefs(swarm, session), agent_id: task.agent_id };
     const data = { key: task.key, title: task.title };
     if (status === "succeeded") tx.emit(swarmTaskComplete, { ...about, data });
     else tx.emit(swarmTaskFailed, { ...about, data: { ...data, status, error: error?.message } });
@@ -151,7 +151,7 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
     let ended = false;
     for (const task of tasks) {
       if (hasEnded(task) || task.session_id !== null) continue;
-      const stands = standing(task, byKey);
+      const stands = judgeStanding(task, byKey);
       if (stands === "lost") {
         endTask(tx, swarm, task, "skipped", { code: "skipped", message: "A task that it depends on did not succeed." });
         ended = true;
@@ -180,9 +180,9 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
     const bad = tasks.find(({ status }) => status === "failed") ?? tasks.find(({ status }) => status !== "succeeded");
     const status = swarm.stop ?? (bad ? "failed" : "succeeded");
     const error = swarm.error ?? (status === "failed" && bad ? failureOf(bad) : null);
-    rows.update(swarmId, { status, error, finished_at: now() });
+    rows.update(swarmId, { status, error, finished_at: readNow() });
     sessions.close(swarm.session_id, status);
-    tx.emit(swarmComplete, { ...refs(swarm, group), data: { status, counts: countsOf(tasks) } });
+    tx.emit(swarmComplete, { ...toRefs(swarm, group), data: { status, counts: countsOf(tasks) } });
   }
 
   /**
@@ -230,9 +230,9 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
     onExecutionStart({ session }, tx) {
       const task = rows.taskOf(session.id);
       if (task?.status !== "ready") return;
-      rows.updateTask(task, { status: "running", started_at: now() });
+      rows.updateTask(task, { status: "running", started_at: readNow() });
       const data = { key: task.key, title: task.title };
-      tx.emit(swarmTaskStarted, { ...refs({ id: task.swarm_id }, session), data });
+      tx.emit(swarmTaskStarted, { ...toRefs({ id: task.swarm_id }, session), data });
     },
     onExecutionEnd({ session }, ending, tx) {
       const task = rows.taskOf(session.id);

@@ -1,13 +1,13 @@
 /** /v1/swarm. */
 
 import { pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { Swarm, SwarmRequest, SwarmTask } from "./model.ts";
 import type { Swarms } from "./service.ts";
 
 export function swarmRoutes(swarms: Swarms) {
-  return operations("swarm", [
-    operation("executeSwarm", "POST /v1/swarm/execute", {
+  return tagOperations("swarm", [
+    defineOperation("executeSwarm", "POST /v1/swarm/execute", {
       access: "user",
       scope: "runs",
       body: SwarmRequest,
@@ -17,25 +17,25 @@ export function swarmRoutes(swarms: Swarms) {
         "A task starts as soon as all tasks that it depends on have succeeded. The agent `agent_id` does tasks that name no agent.",
       handler: ({ body, caller, answer }) => answer.accepted("/v1/swarm/:id", () => swarms.execute(body, caller)),
     }),
-    operation("listSwarm", "GET /v1/swarm", {
+    defineOperation("listSwarm", "GET /v1/swarm", {
       access: "user",
       ...pagesOf(Swarm),
       summary: "List swarms, newest first",
       handler: ({ query, caller }) => swarms.list(pageOf(query), caller),
     }),
-    operation("getSwarm", "GET /v1/swarm/:id", {
+    defineOperation("getSwarm", "GET /v1/swarm/:id", {
       access: "user",
       answer: Swarm,
       summary: "Get the state of a swarm",
       handler: ({ params, caller }) => swarms.get(params.id, caller),
     }),
-    operation("listSwarmTasks", "GET /v1/swarm/:id/tasks", {
+    defineOperation("listSwarmTasks", "GET /v1/swarm/:id/tasks", {
       access: "user",
       ...pagesOf(SwarmTask),
       summary: "List the tasks of a swarm with their outputs, in the given order",
       handler: ({ params, query, caller }) => swarms.tasks(params.id, pageOf(query), caller),
     }),
-    operation("cancelSwarm", "POST /v1/swarm/:id/cancel", {
+    defineOperation("cancelSwarm", "POST /v1/swarm/:id/cancel", {
       access: "user",
       project: "viewer",
       scope: "runs",
@@ -43,7 +43,7 @@ export function swarmRoutes(swarms: Swarms) {
       summary: "Cancel a swarm and everything that its tasks started",
       handler: ({ params, caller }) => swarms.cancel(params.id, caller),
     }),
-    operation("retrySwarmTask", "POST /v1/swarm/:id/tasks/:key/retry", {
+    defineOperation("retrySwarmTask", "POST /v1/swarm/:id/tasks/:key/retry", {
       access: "user",
       scope: "runs",
       answer: Swarm,

@@ -1,5 +1,5 @@
 /** Swarms, as people and agents use them: checks, starts, reads and cancels them. */
-import { DAY_SECONDS, timestamp } from "../../core/clock.ts";
+import { DAY_SECONDS, toTimestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Asker } from "../../core/ownership.ts";
@@ -97,7 +97,7 @@ export function createSwarms(deps: SwarmsDeps) {
         on_failure,
         timeout_seconds,
         deadline_at: clock.now() + timeout_seconds * 1_000,
-        created_at: timestamp(clock.now()),
+        created_at: toTimestamp(clock.now()),
         finished_at: null,
       };
       rows.insert(

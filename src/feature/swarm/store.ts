@@ -1,10 +1,10 @@
 /** Rows of swarms and their tasks. */
 import type { Caller } from "../../http/caller.ts";
 import type { Page } from "../../http/list.ts";
-import { allOf, below, type Condition } from "../../store/reader.ts";
+import { allOf, type Condition, seekBelow } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { swarms, swarmTasks } from "../../store/tables/swarms.ts";
-import { readable, ruledBy, WHOSE } from "../../store/whose.ts";
+import { buildReadCondition, ruledBy, WHOSE } from "../../store/whose.ts";
 
 export type SwarmRow = typeof swarms.$inferSelect;
 export type TaskRow = typeof swarmTasks.$inferSelect;
@@ -32,8 +32,8 @@ export function createSwarmRows({ rows, statement }: Store) {
     page(page: Page, caller: Caller): SwarmRow[] {
       const { where, values } = allOf(
         ["sessions.kind = 'swarm'"],
-        readable(caller, ruledBy(WHOSE.swarms.policy, WHOSE.sessions)),
-        below("sessions.id", page),
+        buildReadCondition(caller, ruledBy(WHOSE.swarms.policy, WHOSE.sessions)),
+        seekBelow("sessions.id", page),
       );
       const newest = statement<{ id: string }>(
         `SELECT swarms.id FROM sessions JOIN swarms ON swarms.session_id = sessions.id ${where} ORDER BY sessions.id DESC LIMIT ?`,

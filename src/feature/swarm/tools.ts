@@ -9,7 +9,7 @@ import type { Swarms } from "./service.ts";
 
 interface SwarmToolDeps {
   swarms: Pick<Swarms, "executeFor" | "report">;
-  bus: Pick<Bus, "until">;
+  bus: Pick<Bus, "waitUntil">;
 }
 
 const EVENTS = [swarmTaskStarted, swarmTaskComplete, swarmTaskFailed, swarmComplete] as const;
@@ -25,12 +25,12 @@ export function swarmTools({ swarms, bus }: SwarmToolDeps): ToolSource {
     resumes: true,
     async run(plan, { execution, callId, signal, aside, masker, onOutput }) {
       const { id, task_count } = swarms.executeFor(execution, callId, masker.json(plan));
-      const running = () => swarms.report(id).swarm.status === "running";
+      const isRunning = () => swarms.report(id).swarm.status === "running";
       let ended = 0;
-      const wait = bus.until(
+      const wait = bus.waitUntil(
         EVENTS,
         (event) => {
-          if (event === undefined) return !running();
+          if (event === undefined) return !isRunning();
           if (event.swarm_id !== id) return false;
           if (event.kind === "swarm_complete") return true;
           if (event.kind === "swarm_task_started") onOutput(`${event.data.key} began\n`);

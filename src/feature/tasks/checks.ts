@@ -44,7 +44,7 @@ export function createTaskChecks({ rows, projectOf, agentExists, missingStages }
   }
 
   /** Why a task may not take a status; undefined when it may. */
-  function obstacle(row: TaskRow, status: string): ReturnType<typeof conflict> | undefined {
+  function findObstacle(row: TaskRow, status: string): ReturnType<typeof conflict> | undefined {
     if (status === row.status) return undefined;
     const column = columnsOf(row.project_id).find(({ statuses }) => statuses.includes(status));
     if (column && column.wip_limit !== null && !column.statuses.includes(row.status)) {
@@ -69,6 +69,6 @@ export function createTaskChecks({ rows, projectOf, agentExists, missingStages }
   const nextStatuses = (row: TaskRow): string[] =>
     columnsOf(row.project_id)
       .flatMap(({ statuses }) => statuses)
-      .filter((status) => status !== row.status && obstacle(row, status) === undefined);
-  return { assertStatus, assertAgent, assertRelated, assertFields, obstacle, nextStatuses };
+      .filter((status) => status !== row.status && findObstacle(row, status) === undefined);
+  return { assertStatus, assertAgent, assertRelated, assertFields, findObstacle, nextStatuses };
 }

@@ -1,5 +1,5 @@
 /** Claims of tasks by agents. A claim is a lease for a limited time, which the agent renews while it works. */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { ExecutionHolder } from "../../engine/tokens.ts";
@@ -13,7 +13,7 @@ import type { TaskRow, TaskStore } from "./store.ts";
 export interface ClaimsDeps extends Pick<Core, "store" | "clock"> {
   rows: TaskStore;
   rules: TaskRules;
-  checks: Pick<TaskChecks, "assertAgent" | "obstacle">;
+  checks: Pick<TaskChecks, "assertAgent" | "findObstacle">;
   /** Called when a lease was given: its end may be the next thing due. */
   leaseChanged(): void;
   works: {
@@ -54,7 +54,9 @@ export function createClaims({ store, clock, rows, rules, checks, leaseChanged, 
         checks.assertAgent(agent_id, "/agent_id");
         const holder = row.lease_until !== null && row.lease_until > clock.now() ? row.assigned_agent : null;
         if (holder !== null && holder !== agent_id)
-          throw conflict(`${holder} holds the task until ${timestamp(row.lease_until!)}.`, "task_claimed", { holder });
+          throw conflict(`${holder} holds the task until ${toTimestamp(row.lease_until!)}.`, "task_claimed", {
+            holder,
+          });
         const mine = claimantOf(caller);
         if (holder !== null && mine !== null && row.claimed_by !== null && row.claimed_by !== mine)
           if (works.isOpen(row.claimed_by))
@@ -63,7 +65,7 @@ export function createClaims({ store, clock, rows, rules, checks, leaseChanged, 
         if (givesBack) return answer(holder === null ? row : release(row, actorOf(caller)));
         if (!CLAIMABLE.has(row.status))
           throw conflict(`A task that is ${row.status} cannot be claimed.`, "not_claimable");
-        const problem = checks.obstacle(row, "in_progress");
+        const problem = checks.findObstacle(row, "in_progress");
         if (problem) throw problem;
         after(leaseChanged);
         return answer(

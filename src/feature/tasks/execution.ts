@@ -105,17 +105,17 @@ export function createTaskExecution(deps: TaskExecutionDeps) {
     const state = runState(runId);
     const row = rows.ofRun(runId);
     if (!state || !row || FINISHED.has(row.status)) return;
-    const by = (note: string) => ({ actor: `run:${runId}`, change: "moved" as const, note });
+    const toNote = (note: string) => ({ actor: `run:${runId}`, change: "moved" as const, note });
     if (state.status === "waiting" && row.status !== "review")
-      rules.move(row, { status: "review", note: by("The run waits for a person.") });
+      rules.move(row, { status: "review", note: toNote("The run waits for a person.") });
     else if ((state.status === "running" || state.status === "queued") && row.status !== "in_progress")
-      rules.move(row, { status: "in_progress", note: by("The run continues.") });
+      rules.move(row, { status: "in_progress", note: toNote("The run continues.") });
     else if (state.status === "failed")
-      rules.move(row, { status: "failed", note: by(`The run failed${state.error ? `: ${state.error}` : ""}.`) });
+      rules.move(row, { status: "failed", note: toNote(`The run failed${state.error ? `: ${state.error}` : ""}.`) });
     else if (state.status === "cancelled") {
       const fields = { run_id: null, assigned_agent: null, lease_until: null };
-      rules.move(row, { status: "ready", note: by("The run was cancelled."), fields });
-    } else if (state.status === "succeeded") followSuccess(row, state, by);
+      rules.move(row, { status: "ready", note: toNote("The run was cancelled."), fields });
+    } else if (state.status === "succeeded") followSuccess(row, state, toNote);
   }
 
   function followSuccess(

@@ -2,7 +2,7 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { assertIfMatch } from "../../http/etag.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import type { WorkType } from "./model.ts";
 import type { Policies } from "./policy.ts";
 import { ResolvedWorkflow, WorkflowPolicy, WorkflowPolicyUpdate, WorkflowRequest } from "./policy-model.ts";
@@ -14,14 +14,14 @@ interface PolicyRoutesDeps {
 }
 
 export function policyRoutes({ policies, resolve }: PolicyRoutesDeps) {
-  return operations("tasks", [
-    operation("getProjectWorkflowPolicy", "GET /v1/projects/:id/workflow-policy", {
+  return tagOperations("tasks", [
+    defineOperation("getProjectWorkflowPolicy", "GET /v1/projects/:id/workflow-policy", {
       access: "user",
       answer: WorkflowPolicy,
       summary: "Get the workflow policy: the stages of each type of work",
       handler: ({ params, answer }) => answer.tag(policies.get(params.id)),
     }),
-    operation("updateProjectWorkflowPolicy", "PUT /v1/projects/:id/workflow-policy", {
+    defineOperation("updateProjectWorkflowPolicy", "PUT /v1/projects/:id/workflow-policy", {
       access: "user",
       project: "maintainer",
       strict: true,
@@ -33,7 +33,7 @@ export function policyRoutes({ policies, resolve }: PolicyRoutesDeps) {
         return answer.tag(policies.update(params.id, input));
       },
     }),
-    operation("resolveWorkflowProjectTask", "POST /v1/projects/:id/tasks/:tid/resolve-workflow", {
+    defineOperation("resolveWorkflowProjectTask", "POST /v1/projects/:id/tasks/:tid/resolve-workflow", {
       access: "user",
       project: "viewer",
       body: t.Optional(WorkflowRequest),

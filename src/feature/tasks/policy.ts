@@ -1,5 +1,5 @@
 /** Workflow policies of projects, and the stages that they give a task. */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import { workflowPolicies } from "../../store/tables/tasks.ts";
 import type { Core } from "../feature.ts";
@@ -88,7 +88,7 @@ export function createPolicies({ store, clock, projectOf, agentExists, pipelineE
           project_id: projectId,
           rules: rules ?? old.rules,
           wait_for_merge: wait_for_merge ?? old.wait_for_merge,
-          updated_at: timestamp(clock.now()),
+          updated_at: toTimestamp(clock.now()),
         };
         rows.put(row, ["project_id"]);
         return get(projectId);

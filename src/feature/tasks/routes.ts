@@ -3,7 +3,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { assertOwnAgent, type Caller } from "../../http/caller.ts";
 import { listOf, PageQuery, pageOf, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { queryBoolean } from "../../http/schema.ts";
 import { Job } from "../jobs/model.ts";
 import { Run } from "../runs/model.ts";
@@ -34,9 +34,9 @@ interface TaskRoutesDeps {
 }
 
 export function taskRoutes({ tasks, execution, importTasks }: TaskRoutesDeps) {
-  return operations("tasks", [
+  return tagOperations("tasks", [
     ...changeRoutes(tasks),
-    operation("listProjectTasks", "GET /v1/projects/:id/tasks", {
+    defineOperation("listProjectTasks", "GET /v1/projects/:id/tasks", {
       access: "user",
       query: t.Object({
         ...PageQuery,
@@ -49,7 +49,7 @@ export function taskRoutes({ tasks, execution, importTasks }: TaskRoutesDeps) {
       summary: "List tasks in the order of the board, or ready tasks by priority",
       handler: ({ params, query }) => tasks.list(params.id, query, pageOf(query)),
     }),
-    operation("createProjectTask", "POST /v1/projects/:id/tasks", {
+    defineOperation("createProjectTask", "POST /v1/projects/:id/tasks", {
       access: "user",
       body: TaskCreate,
       answer: { 201: Task },
@@ -57,14 +57,14 @@ export function taskRoutes({ tasks, execution, importTasks }: TaskRoutesDeps) {
       handler: ({ params, body, caller, answer }) =>
         answer.created("/v1/projects/:project_id/tasks/:id", () => tasks.create(params.id, body, caller)),
     }),
-    operation("updateProjectTasks", "PATCH /v1/projects/:id/tasks", {
+    defineOperation("updateProjectTasks", "PATCH /v1/projects/:id/tasks", {
       access: "user",
       body: TaskBulk,
       answer: TaskBulkAnswer,
       summary: "Change several tasks, with a result for each",
       handler: ({ params, body, caller }) => tasks.bulk(params.id, body, caller),
     }),
-    operation("importProjectTask", "POST /v1/projects/:id/tasks/import", {
+    defineOperation("importProjectTask", "POST /v1/projects/:id/tasks/import", {
       access: "user",
       body: TaskImport,
       answer: { 202: Job },
@@ -72,7 +72,7 @@ export function taskRoutes({ tasks, execution, importTasks }: TaskRoutesDeps) {
       handler: ({ params, body, caller, answer }) =>
         answer.accepted("/v1/jobs/:id", () => importTasks(params.id, body, caller)),
     }),
-    operation("executeProjectTask", "POST /v1/projects/:id/tasks/:tid/execute", {
+    defineOperation("executeProjectTask", "POST /v1/projects/:id/tasks/:tid/execute", {
       access: "user",
       body: t.Optional(TaskExecute),
       answer: { 202: Run },
@@ -84,33 +84,33 @@ export function taskRoutes({ tasks, execution, importTasks }: TaskRoutesDeps) {
 }
 
 function changeRoutes(tasks: Tasks) {
-  return operations("tasks", [
-    operation("getProjectTask", "GET /v1/projects/:id/tasks/:tid", {
+  return tagOperations("tasks", [
+    defineOperation("getProjectTask", "GET /v1/projects/:id/tasks/:tid", {
       access: "user",
       answer: Task,
       summary: "Get a task",
       handler: ({ params }) => tasks.get(params.id, params.tid),
     }),
-    operation("updateProjectTask", "PUT /v1/projects/:id/tasks/:tid", {
+    defineOperation("updateProjectTask", "PUT /v1/projects/:id/tasks/:tid", {
       access: "user",
       body: TaskUpdate,
       answer: Task,
       summary: "Change a task except for its status, which a transition changes",
       handler: ({ params, body, caller }) => tasks.update(params.id, params.tid, body, caller),
     }),
-    operation("deleteProjectTask", "DELETE /v1/projects/:id/tasks/:tid", {
+    defineOperation("deleteProjectTask", "DELETE /v1/projects/:id/tasks/:tid", {
       access: "user",
       answer: 204,
       summary: "Delete a task",
       handler: ({ params, caller }) => tasks.remove(params.id, params.tid, caller),
     }),
-    operation("listProjectTaskHistory", "GET /v1/projects/:id/tasks/:tid/history", {
+    defineOperation("listProjectTaskHistory", "GET /v1/projects/:id/tasks/:tid/history", {
       access: "user",
       ...pagesOf(TaskHistoryEntry),
       summary: "List the history of a task, newest first",
       handler: ({ params, query }) => tasks.history(params.id, params.tid, pageOf(query)),
     }),
-    operation("claimProjectTask", "POST /v1/projects/:id/tasks/:tid/claim", {
+    defineOperation("claimProjectTask", "POST /v1/projects/:id/tasks/:tid/claim", {
       access: "user",
       body: TaskClaim,
       answer: Claimed,
@@ -120,14 +120,14 @@ function changeRoutes(tasks: Tasks) {
         return tasks.claim(params.id, params.tid, body, caller);
       },
     }),
-    operation("transitionProjectTask", "POST /v1/projects/:id/tasks/:tid/transition", {
+    defineOperation("transitionProjectTask", "POST /v1/projects/:id/tasks/:tid/transition", {
       access: "user",
       body: TaskTransition,
       answer: Transitioned,
       summary: "Move a task to another status",
       handler: ({ params, body, caller }) => tasks.transition(params.id, params.tid, body, caller),
     }),
-    operation("moveProjectTask", "POST /v1/projects/:id/tasks/:tid/move", {
+    defineOperation("moveProjectTask", "POST /v1/projects/:id/tasks/:tid/move", {
       access: "user",
       body: TaskMove,
       answer: Task,

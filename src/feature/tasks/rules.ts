@@ -2,7 +2,7 @@
  * Applies what follows from a task's change of status, in the same transaction: a finished task unblocks those that
  * depend on it, a failed one blocks them, and parents follow their children.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import type { HistoryNote, TaskRow, TaskStore } from "./store.ts";
 
 export const FINISHED: ReadonlySet<string> = new Set(["done", "failed"]);
@@ -34,7 +34,7 @@ export function createTaskRules(rows: TaskStore, nowMs: () => number) {
         ...left,
         ...ended,
         blocked_from: null,
-        finished_at: finished ? (row.finished_at ?? timestamp(nowMs())) : null,
+        finished_at: finished ? (row.finished_at ?? toTimestamp(nowMs())) : null,
         ...fields,
         status,
       },
@@ -65,10 +65,10 @@ export function createTaskRules(rows: TaskStore, nowMs: () => number) {
     const parent = rows.find(parentId);
     if (!parent) return;
     const children = rows.children(parentId);
-    const all = (test: (status: string) => boolean) => children.every(({ status }) => test(status));
-    const status = all((one) => one === "done")
+    const hasOnly = (test: (status: string) => boolean) => children.every(({ status }) => test(status));
+    const status = hasOnly((one) => one === "done")
       ? "done"
-      : all((one) => FINISHED.has(one))
+      : hasOnly((one) => FINISHED.has(one))
         ? "failed"
         : children.some((child) => ACTIVE.has(child.status)) || FINISHED.has(parent.status)
           ? "in_progress"

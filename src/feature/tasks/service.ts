@@ -2,7 +2,7 @@
  * Tasks on a project's board: they are created, changed, claimed by agents, and moved by rules that apply to every
  * caller.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, invalidField, isProblem, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -35,7 +35,7 @@ const GAP = 1_024;
 export function createTasks(deps: TasksDeps) {
   const { store, clock, rows, rules, projectOf } = deps;
   const checks = createTaskChecks(deps);
-  const { assertStatus, assertFields, obstacle, nextStatuses } = checks;
+  const { assertStatus, assertFields, findObstacle, nextStatuses } = checks;
   const rowOf = (projectId: string, id: string): TaskRow => {
     projectOf(projectId);
     const row = rows.find(id);
@@ -45,7 +45,7 @@ export function createTasks(deps: TasksDeps) {
   const present = (row: TaskRow): Task => presentTask(row, rows.dependenciesOf([row.id]).get(row.id) ?? []);
   function transition(row: TaskRow, { status, note, force }: TaskTransition, caller: Caller): TaskRow {
     assertStatus(row.project_id, status);
-    const problem = force ? undefined : obstacle(row, status);
+    const problem = force ? undefined : findObstacle(row, status);
     if (problem) throw problem;
     const renewed = row.lease_until === null ? {} : { lease_until: clock.now() + LIMITS.taskLeaseMs };
     return rules.move(row, { status, note: { actor: actorOf(caller), change: "moved", note }, fields: renewed });
@@ -69,7 +69,7 @@ export function createTasks(deps: TasksDeps) {
         checks.assertRelated(projectId, input.discovered_from, "/discovered_from");
         const status = input.status ?? "backlog";
         assertStatus(projectId, status);
-        const at = timestamp(clock.now());
+        const at = toTimestamp(clock.now());
         const position = rows.lastPosition(projectId, status) + GAP;
         const row = {
           ...newRow(input, status, at),
@@ -123,7 +123,7 @@ export function createTasks(deps: TasksDeps) {
     bulk(projectId: string, { ids, change }: TaskBulk, caller: Caller): TaskBulkAnswer {
       projectOf(projectId);
       const { status, add_tags = [], remove_tags = [], ...fields } = change;
-      const one = (id: string): Task =>
+      const changeOne = (id: string): Task =>
         store.write(() => {
           const row = rowOf(projectId, id);
           checks.assertAgent(fields.assigned_agent, "/change/assigned_agent");
@@ -135,7 +135,7 @@ export function createTasks(deps: TasksDeps) {
       return {
         items: [...new Set(ids)].map((id) => {
           try {
-            return { id, task: one(id), error: null };
+            return { id, task: changeOne(id), error: null };
           } catch (error) {
             if (!isProblem(error)) throw error;
             return { id, task: null, error: { code: error.code, message: error.detail } };

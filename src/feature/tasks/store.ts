@@ -1,7 +1,7 @@
 /** Rows of tasks, their dependencies and history, and the event of each change. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, toTimestamp } from "../../core/clock.ts";
 import { badCursor, numberAfter, type Page } from "../../http/list.ts";
-import { among, type Condition, contains } from "../../store/reader.ts";
+import { type Condition, contains, matchInJson } from "../../store/reader.ts";
 import type { Where } from "../../store/rows.ts";
 import type { Store } from "../../store/store.ts";
 import { taskDependencies, taskHistory, tasks } from "../../store/tables/tasks.ts";
@@ -29,7 +29,7 @@ export function presentTask({ blocked_from: _b, claimed_by: _c, ...row }: TaskRo
     ...row,
     priority: PRIORITIES[row.priority] ?? "p2",
     work_type: row.work_type,
-    lease_until: row.lease_until === null ? null : timestamp(row.lease_until),
+    lease_until: row.lease_until === null ? null : toTimestamp(row.lease_until),
     depends_on: [...dependsOn],
   };
 }
@@ -51,10 +51,10 @@ export function createTaskStore(store: Store, clock: Clock) {
   const { statement } = store;
   const [rows, links, notes] = [store.rows(tasks), store.rows(taskDependencies), store.rows(taskHistory)];
   const find = (id: string) => rows.find({ id });
-  const now = () => timestamp(clock.now());
+  const readNow = () => toTimestamp(clock.now());
 
   const note = (id: string, { actor, change, from, to, note: said }: HistoryNote): void =>
-    notes.insert({ task_id: id, at: now(), actor, change, from_status: from, to_status: to, note: said });
+    notes.insert({ task_id: id, at: readNow(), actor, change, from_status: from, to_status: to, note: said });
   const publish = (row: TaskRow, change: TaskChange): void =>
     store.write(({ emit }) =>
       emit(taskChanged, {
@@ -70,7 +70,7 @@ export function createTaskStore(store: Store, clock: Clock) {
   };
   const dependenciesOf = (ids: readonly string[]): Map<string, string[]> => {
     const found = new Map<string, string[]>();
-    for (const { task_id, depends_on } of links.list([among("task_id", ids)], { order: "depends_on" })) {
+    for (const { task_id, depends_on } of links.list([matchInJson("task_id", ids)], { order: "depends_on" })) {
       const list = found.get(task_id);
       if (list) list.push(depends_on);
       else found.set(task_id, [depends_on]);
@@ -119,7 +119,7 @@ export function createTaskStore(store: Store, clock: Clock) {
     },
     children: (id: string): TaskRow[] => rows.list([{ parent_id: id }]),
     inStatuses: (projectId: string, statuses: readonly string[]): number =>
-      rows.count({ project_id: projectId }, among("status", statuses)),
+      rows.count({ project_id: projectId }, matchInJson("status", statuses)),
     /** Tasks of a status in the order of the board. */
     column: (projectId: string, status: string): { id: string; position: number }[] =>
       statement<{ id: string; position: number }>(
@@ -145,7 +145,7 @@ export function createTaskStore(store: Store, clock: Clock) {
     },
     update(id: string, fields: Partial<TaskRow>, changed: HistoryNote, dependsOn?: readonly string[]): TaskRow {
       return store.write(() => {
-        rows.update({ ...fields, updated_at: now() }, { id });
+        rows.update({ ...fields, updated_at: readNow() }, { id });
         if (dependsOn) setDependencies(id, dependsOn);
         const row = find(id)!;
         note(id, changed);

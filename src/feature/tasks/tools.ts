@@ -54,7 +54,7 @@ const projectIdOf = ({ projectId }: ExecutionInfo): string => {
 };
 
 const mark = ({ outside }: { outside: string | null }) => (outside === null ? {} : { not_confirmed: outside });
-const short = ({ id, title, status, priority, assigned_agent, depends_on, tags, outside }: Task) => ({
+const summarize = ({ id, title, status, priority, assigned_agent, depends_on, tags, outside }: Task) => ({
   id,
   title,
   status,
@@ -84,7 +84,7 @@ export function taskTools({ tasks, projectOf, movesAll, access }: TaskToolsDeps)
         const filter = { status, ready, agent_id: mine ? execution.agentId : undefined };
         const { items, next_cursor } = tasks.list(projectIdOf(execution), filter, { limit, after: null });
         if (items.length === 0) return { ok: true, output: "There are no such tasks." };
-        return toResult({ tasks: items.map(short), more: next_cursor !== null }, items);
+        return toResult({ tasks: items.map(summarize), more: next_cursor !== null }, items);
       },
     }),
     tool({
@@ -102,7 +102,7 @@ export function taskTools({ tasks, projectOf, movesAll, access }: TaskToolsDeps)
       async run(input, { execution, outside }) {
         const found = { ...input, discovered_from: execution.taskId, outside: outside() };
         const task = tasks.create(projectIdOf(execution), found, callerOf(execution));
-        return toResult(short(task), []);
+        return toResult(summarize(task), []);
       },
     }),
     tool({
@@ -134,7 +134,7 @@ export function taskTools({ tasks, projectOf, movesAll, access }: TaskToolsDeps)
             "task_not_held",
           );
         const moved = tasks.transition(projectIdOf(execution), task_id, input, callerOf(execution));
-        return toResult({ ...short(moved), next_statuses: moved.next_statuses }, [moved]);
+        return toResult({ ...summarize(moved), next_statuses: moved.next_statuses }, [moved]);
       },
     }),
     tool({

@@ -1,5 +1,5 @@
 /** Agents on the disk: `<id>/AGENT.md`. A broken file is an agent with problems; its valid fields count. */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { isSlug } from "../../core/ids.ts";
 import type { AgentFile } from "../../engine/agent-file.ts";
 import type { SourceProblem } from "../../engine/yaml-text.ts";
@@ -27,7 +27,7 @@ export function createAgentFiles(folder: TextFolder, parse: ParseAgentFile) {
   const read = (id: string, file: TextFile): StoredAgent => {
     const { agent, problems } = parse(id, file.text);
     const unreadable = file.problem !== undefined && [{ line: 1, column: 1, pointer: "", message: file.problem }];
-    const updatedAt = timestamp(Math.trunc(file.modifiedAt));
+    const updatedAt = toTimestamp(Math.trunc(file.modifiedAt));
     return { ...agent, problems: unreadable || problems, sourceFile: file.path, text: file.text, updatedAt };
   };
   const known = new WeakMap<TextFile, StoredAgent>();

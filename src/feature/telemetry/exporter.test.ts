@@ -44,7 +44,7 @@ beforeEach(() => {
     masking: { text: (text) => text },
     standby: { since: () => null },
     eventLog: createEventLog(store),
-    target: () => target,
+    findTarget: () => target,
     countSpans() {},
     resource: {},
     version: "0",
@@ -93,7 +93,7 @@ test("work that an agent hands on is below the call that did, in the trace of it
 
 /** Resolves once the exporter has noted that earlier work is not sent. */
 async function switchedOn(): Promise<void> {
-  exporter.look();
+  exporter.sendNew();
   await Promise.resolve();
 }
 
@@ -125,7 +125,7 @@ test("what is refused for good is counted", async () => {
   await switchedOn();
   endTurn();
   answer = () => 400;
-  exporter.look();
+  exporter.sendNew();
   await flush();
   expect(exporter.counts).toMatchObject({ sent: 0, dropped: 1 });
   expect(exporter.error()).toBe("the receiver answered 400");

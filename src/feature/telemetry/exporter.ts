@@ -3,7 +3,7 @@
  * it was sent is stored. So memory does not grow and a restart loses nothing. Events that waited too long are left out
  * and counted. Spans that were sent but not confirmed are sent again, as the same spans.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Logger } from "../../core/log.ts";
@@ -22,7 +22,7 @@ interface ExporterDeps extends Pick<Core, "store" | "clock"> {
   standby: Pick<Standby, "since">;
   eventLog: Pick<EventLog, "readOf" | "lastId">;
   /** The receiver; undefined: nothing is sent. */
-  target(): Target | undefined;
+  findTarget(): Target | undefined;
   spanOf(event: TracedEvent, withContent: boolean): OtlpSpan | undefined;
   /** Counts spans that the receiver took, or that were left out. */
   countSpans(outcome: "sent" | "dropped", spans: number): void;
@@ -129,7 +129,7 @@ export function createExporter(deps: ExporterDeps) {
     const events = eventLog.readOf(TRACED, from, EVENTS_AT_ONCE);
     const isCut = events.length === EVENTS_AT_ONCE;
     const batch: Batch = { spans: [], late: 0, upTo: isCut ? events.at(-1)!.id : last, isCut };
-    const oldest = timestamp(clock.now() - LIMITS.telemetryKeepMs);
+    const oldest = toTimestamp(clock.now() - LIMITS.telemetryKeepMs);
     let bytes = 0;
     for (const event of events) {
       if (event.at < oldest) {
@@ -151,10 +151,10 @@ export function createExporter(deps: ExporterDeps) {
   function tryLater(waitMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(counts.failures - 1, 10), LAST_RETRY_MS)): void {
     if (isStopped) return;
     clearTimeout(retry);
-    waitsFor = deps.target()?.endpoint;
+    waitsFor = deps.findTarget()?.endpoint;
     retry = setTimeout(() => {
       retry = undefined;
-      look();
+      sendNew();
     }, waitMs);
     retry.unref();
   }
@@ -172,7 +172,7 @@ export function createExporter(deps: ExporterDeps) {
       if (status >= 200 && status < 300) {
         count("sent", spans.length);
         counts.failures = 0;
-        [error, sentAt] = [null, timestamp(clock.now())];
+        [error, sentAt] = [null, toTimestamp(clock.now())];
         return true;
       }
       recordFailure(`the receiver answered ${status}`);
@@ -193,7 +193,7 @@ export function createExporter(deps: ExporterDeps) {
   async function sendAll(): Promise<void> {
     do {
       again = false;
-      const target = deps.target();
+      const target = deps.findTarget();
       if (target === undefined) return position.forget();
       if (standby.since() !== null) return;
       const from = position.get();
@@ -210,17 +210,17 @@ export function createExporter(deps: ExporterDeps) {
   }
 
   /** Whether a retry is pending. If the settings now name another receiver, the wait for the former one is dropped. */
-  function waits(): boolean {
-    if (retry === undefined || deps.target()?.endpoint === waitsFor) return retry !== undefined;
+  function isRetryPending(): boolean {
+    if (retry === undefined || deps.findTarget()?.endpoint === waitsFor) return retry !== undefined;
     clearTimeout(retry);
     retry = undefined;
     return false;
   }
 
   /** Sends what has ended since the last time, unless it waits for a receiver that did not answer. */
-  function look(): void {
+  function sendNew(): void {
     again = true;
-    if (underWay || isStopped || waits()) return;
+    if (underWay || isStopped || isRetryPending()) return;
     underWay = sendAll()
       .catch((thrown: unknown) => {
         recordFailure(messageOf(thrown));
@@ -232,14 +232,14 @@ export function createExporter(deps: ExporterDeps) {
   }
 
   return {
-    look,
+    sendNew,
     counts,
     /** Error of the last attempt; null when it succeeded or nothing was sent yet. */
     error: () => error,
     lastSentAt: () => sentAt,
     /** Sends what is left, for some seconds. The rest is sent after the next start. */
     async stop(): Promise<void> {
-      if (!retry) look();
+      if (!retry) sendNew();
       isStopped = true;
       clearTimeout(retry);
       const patience = setTimeout(() => ending.abort(), FLUSH_MS);

@@ -58,9 +58,9 @@ export type Places = ReturnType<typeof createPlaces>;
 export function createPlaces({ statement }: Pick<Store, "statement">) {
   const traceparentOf = (runId: string): string | null =>
     statement<string>("SELECT traceparent FROM run_traces WHERE run_id = ?").pluck().get([runId]) ?? null;
-  const session = (id: string): SessionRow | undefined =>
+  const findSession = (id: string): SessionRow | undefined =>
     statement<SessionRow>("SELECT parent_id, call_id, run_id, created_at FROM sessions WHERE id = ?").get([id]);
-  const execution = (id: string): ExecutionRow | undefined =>
+  const findExecution = (id: string): ExecutionRow | undefined =>
     statement<ExecutionRow>(`SELECT ${EXECUTION} FROM executions WHERE id = ?`).get([id]);
   /** The execution of a session that ran at that time, or that ran last before it. */
   const executionAt = (sessionId: string, at: string): ExecutionRow | undefined =>
@@ -86,10 +86,10 @@ export function createPlaces({ statement }: Pick<Store, "statement">) {
   /** Place of an execution. Work that an agent handed on is placed below the tool call that started it. */
   function ofExecution({ id, session_id, run_id, step_row_id }: ExecutionRow, levels = LEVELS): Place {
     if (step_row_id !== null && run_id !== null) return inRun(run_id, SPAN.step(step_row_id));
-    const own = session(session_id);
+    const own = findSession(session_id);
     if (own?.parent_id && levels > 0) {
       const called = own.call_id === null ? undefined : executionOfCall(own.parent_id, own.call_id);
-      const parent = called === undefined ? executionAt(own.parent_id, own.created_at) : execution(called);
+      const parent = called === undefined ? executionAt(own.parent_id, own.created_at) : findExecution(called);
       if (parent) {
         const parentSpanId =
           called === undefined ? SPAN.execution(parent.id) : SPAN.call(own.parent_id, own.call_id ?? "");
@@ -106,7 +106,7 @@ export function createPlaces({ statement }: Pick<Store, "statement">) {
     ofExecution,
     /** Place of something that happens within an execution. */
     within: (row: ExecutionRow): Place => ({ ...ofExecution(row), parentSpanId: SPAN.execution(row.id) }),
-    execution,
+    findExecution,
     executionAt,
     /** The last execution of a session that has ended. */
     findEnded: (sessionId: string): ExecutionRow | undefined =>

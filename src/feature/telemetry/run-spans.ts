@@ -4,7 +4,7 @@ import { toUsd } from "../../core/money.ts";
 import type { Store } from "../../store/store.ts";
 import type { stepComplete, stepFailed } from "../runs/events.ts";
 import { type Places, SPAN } from "./places.ts";
-import { type Attributes, codeOf, type Placed, whole } from "./span.ts";
+import { type Attributes, codeOf, type Placed, toBigInt } from "./span.ts";
 
 interface RunRow {
   id: string;
@@ -42,7 +42,7 @@ export function createRunSpans(store: Pick<Store, "statement">, places: Pick<Pla
       "skep.run.id": run.id,
       "skep.run.status": run.status,
       "skep.project.id": run.project_id ?? undefined,
-      "skep.usage.tokens": whole(run.tokens),
+      "skep.usage.tokens": toBigInt(run.tokens),
       "skep.usage.cost_usd": toUsd(run.cost_nano),
     };
     return {
@@ -72,8 +72,8 @@ export function createRunSpans(store: Pick<Store, "statement">, places: Pick<Pla
       "skep.run.id": run_id,
       "skep.step.name": step_id,
       "skep.step.status": step.status,
-      "skep.step.attempt": whole(data.attempt),
-      "skep.step.index": data.index === undefined ? undefined : whole(data.index),
+      "skep.step.attempt": toBigInt(data.attempt),
+      "skep.step.index": data.index === undefined ? undefined : toBigInt(data.index),
     };
     return {
       place: places.inRun(run_id, SPAN.run(run_id)),

@@ -34,7 +34,7 @@ export const codeOf = (error: string | null, status: string): string | undefined
   if (status === "cancelled") return "cancelled";
   return error === null ? (status === "failed" ? "_OTHER" : undefined) : ownJson<{ code: string }>(error).code;
 };
-export const whole = (value: number): bigint => BigInt(Math.round(value));
+export const toBigInt = (value: number): bigint => BigInt(Math.round(value));
 
 export type OtlpSpan = ReturnType<typeof writeSpan>;
 
@@ -49,7 +49,7 @@ const write = (value: Value): Record<string, unknown> => {
 export const writeAttributes = (attributes: Attributes) =>
   Object.entries(attributes).flatMap(([key, value]) => (value === undefined ? [] : [{ key, value: write(value) }]));
 
-const nanoseconds = (ms: number): string => `${Math.max(0, Math.round(ms))}000000`;
+const toNanoseconds = (ms: number): string => `${Math.max(0, Math.round(ms))}000000`;
 
 export function writeSpan({ parentSpanId, kind, start, end, attributes, error, ...span }: SpanDraft) {
   return {
@@ -57,8 +57,8 @@ export function writeSpan({ parentSpanId, kind, start, end, attributes, error, .
     ...(parentSpanId === undefined ? {} : { parentSpanId }),
     flags: SAMPLED,
     kind: KIND[kind],
-    startTimeUnixNano: nanoseconds(Math.min(start, end)),
-    endTimeUnixNano: nanoseconds(end),
+    startTimeUnixNano: toNanoseconds(Math.min(start, end)),
+    endTimeUnixNano: toNanoseconds(end),
     attributes: writeAttributes({ ...attributes, "error.type": error }),
     status: error === undefined ? {} : { code: STATUS_ERROR },
   };

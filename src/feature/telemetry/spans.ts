@@ -14,7 +14,7 @@ import { sessionEnded, toolCallEnd, turnEnded } from "../sessions/events.ts";
 import { llmCall } from "../usage/events.ts";
 import { createPlaces, type ExecutionRow, SPAN } from "./places.ts";
 import { createRunSpans } from "./run-spans.ts";
-import { type Attributes, codeOf, type OtlpSpan, type Placed, whole, writeSpan } from "./span.ts";
+import { type Attributes, codeOf, type OtlpSpan, type Placed, toBigInt, writeSpan } from "./span.ts";
 
 /** Events after which there is a span to send. */
 export const TRACED = [...RUN_ENDS, stepComplete, stepFailed, sessionEnded, turnEnded, toolCallEnd, llmCall] as const;
@@ -43,11 +43,11 @@ function modelCallAttributes(model: string, { session_id, agent_id, data }: Mode
     "gen_ai.response.finish_reasons": [data.finish_reason],
     "gen_ai.response.time_to_first_chunk":
       data.time_to_first_token_ms === null ? undefined : data.time_to_first_token_ms / 1_000,
-    "gen_ai.usage.input_tokens": whole(data.input_tokens),
-    "gen_ai.usage.output_tokens": whole(data.output_tokens),
-    "gen_ai.usage.cache_read.input_tokens": whole(data.cache_read_tokens),
-    "gen_ai.usage.cache_creation.input_tokens": whole(data.cache_write_tokens),
-    "gen_ai.usage.reasoning.output_tokens": whole(data.reasoning_tokens),
+    "gen_ai.usage.input_tokens": toBigInt(data.input_tokens),
+    "gen_ai.usage.output_tokens": toBigInt(data.output_tokens),
+    "gen_ai.usage.cache_read.input_tokens": toBigInt(data.cache_read_tokens),
+    "gen_ai.usage.cache_creation.input_tokens": toBigInt(data.cache_write_tokens),
+    "gen_ai.usage.reasoning.output_tokens": toBigInt(data.reasoning_tokens),
     "gen_ai.agent.id": agent_id,
     "gen_ai.agent.name": agent_id,
     "gen_ai.conversation.id": session_id,
@@ -65,7 +65,7 @@ interface SpansDeps {
 export function createSpans({ store, masking }: SpansDeps) {
   const places = createPlaces(store);
   const { ofRun, ofStep } = createRunSpans(store, places);
-  const content = (text: string): string =>
+  const maskContent = (text: string): string =>
     masking.part(text.slice(0, CONTENT_CHARACTERS), { after: text.length > CONTENT_CHARACTERS });
 
   /** Span of an execution. A command has none of its own, because its step's span says everything. */
@@ -80,8 +80,8 @@ export function createSpans({ store, masking }: SpansDeps) {
       "gen_ai.request.model": row.model === null ? undefined : modelName(row.model),
       "skep.run.id": row.run_id ?? undefined,
       "skep.execution.id": row.id,
-      "skep.execution.turns": whole(row.turns),
-      "skep.usage.tokens": whole(row.tokens),
+      "skep.execution.turns": toBigInt(row.turns),
+      "skep.usage.tokens": toBigInt(row.tokens),
       "skep.usage.cost_usd": toUsd(row.cost_nano),
       ...(withContent ? messagesOf(row) : {}),
     };
@@ -100,15 +100,18 @@ export function createSpans({ store, masking }: SpansDeps) {
   }
   function messagesOf({ input, text }: ExecutionRow): Attributes {
     const said = ownJson<{ type: string; text?: string }[]>(input).flatMap((part) => part.text ?? []);
-    const message = (role: string, words: string) => ({ role, parts: [{ type: "text", content: content(words) }] });
+    const toMessage = (role: string, words: string) => ({
+      role,
+      parts: [{ type: "text", content: maskContent(words) }],
+    });
     return {
-      "gen_ai.input.messages": JSON.stringify([message("user", said.join("\n"))]),
-      "gen_ai.output.messages": JSON.stringify([{ ...message("assistant", text), finish_reason: "stop" }]),
+      "gen_ai.input.messages": JSON.stringify([toMessage("user", said.join("\n"))]),
+      "gen_ai.output.messages": JSON.stringify([{ ...toMessage("assistant", text), finish_reason: "stop" }]),
     };
   }
 
   function ofToolCall({ at, session_id = "", data }: EventOf<typeof toolCallEnd>, withContent: boolean): Placed {
-    const row = places.execution(data.execution_id);
+    const row = places.findExecution(data.execution_id);
     if (!row) return undefined;
     const end = Date.parse(at);
     const attributes: Attributes = {
@@ -120,7 +123,7 @@ export function createSpans({ store, masking }: SpansDeps) {
       "gen_ai.agent.name": row.agent_id,
       "gen_ai.conversation.id": session_id,
       "gen_ai.tool.call.arguments": withContent ? argumentsOf(session_id, data.call_id) : undefined,
-      "gen_ai.tool.call.result": withContent ? content(data.output) : undefined,
+      "gen_ai.tool.call.result": withContent ? maskContent(data.output) : undefined,
     };
     return {
       place: places.within(row),
@@ -140,7 +143,7 @@ export function createSpans({ store, masking }: SpansDeps) {
       .statement<string>("SELECT input FROM tool_calls WHERE session_id = ? AND call_id = ?")
       .pluck()
       .get([sessionId, callId]);
-    return input === undefined ? undefined : content(input);
+    return input === undefined ? undefined : maskContent(input);
   };
 
   /**
@@ -178,7 +181,7 @@ export function createSpans({ store, masking }: SpansDeps) {
       case "step_failed":
         return ofStep(event);
       case "turn_ended":
-        return ofExecution(places.execution(event.data.execution_id), event.at, withContent);
+        return ofExecution(places.findExecution(event.data.execution_id), event.at, withContent);
       case "session_ended":
         // When a chat is closed, its turns were sent already, each when it ended.
         if (event.data.status === "ended") return undefined;

@@ -1,14 +1,14 @@
 import { Type as t } from "@sinclair/typebox";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { TranscriptMessage } from "./model.ts";
 import type { Transcripts } from "./service.ts";
 
 const TEXT = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
 
 export function transcriptRoutes(transcripts: Transcripts) {
-  return operations("sessions", [
-    operation("listSessionTranscript", "GET /v1/sessions/:id/transcript", {
+  return tagOperations("sessions", [
+    defineOperation("listSessionTranscript", "GET /v1/sessions/:id/transcript", {
       access: "user",
       query: t.Object({
         ...PageQuery,
@@ -18,7 +18,7 @@ export function transcriptRoutes(transcripts: Transcripts) {
       summary: "List what a session said and did, newest message first",
       handler: ({ params, query, caller }) => transcripts.page(params.id, query.q, pageOf(query), caller),
     }),
-    operation("getSessionCallOutput", "GET /v1/sessions/:id/calls/:call_id/output", {
+    defineOperation("getSessionCallOutput", "GET /v1/sessions/:id/calls/:call_id/output", {
       access: "user",
       summary: "Get the stored output of a tool call as text",
       description:

@@ -21,7 +21,7 @@ export type Transcripts = ReturnType<typeof createTranscripts>;
 const AROUND = 400;
 
 /** Shortens a long text to its beginning, its end, and the surroundings of the first match between them. */
-function ends(text: string, searched = ""): string {
+function shorten(text: string, searched = ""): string {
   const half = LIMITS.transcriptOutputCharacters / 2;
   if (text.length <= half * 2) return text;
   const middle = searched ? foldCase(text.slice(half, -half)).indexOf(foldCase(searched)) : -1;
@@ -35,7 +35,7 @@ const foldCase = (text: string): string => text.replace(/[A-Z]+/g, (letters) => 
 
 /** Shortens large values of an input, so that a page stays readable. The input's shape stays. */
 function shortInput(input: unknown, depth = 0): unknown {
-  if (typeof input === "string") return ends(input);
+  if (typeof input === "string") return shorten(input);
   if (typeof input !== "object" || input === null || depth > 6) return input;
   if (Array.isArray(input)) return input.slice(0, 100).map((one) => shortInput(one, depth + 1));
   return Object.fromEntries(Object.entries(input).map(([name, one]) => [name, shortInput(one, depth + 1)]));
@@ -47,7 +47,7 @@ const present = (
   searched = "",
 ): TranscriptMessage => {
   const wordsOf = (type: "text" | "thinking") =>
-    ends(content.flatMap((part) => (part.type === type && part.text ? [part.text] : [])).join("\n\n"), searched);
+    shorten(content.flatMap((part) => (part.type === type && part.text ? [part.text] : [])).join("\n\n"), searched);
   return {
     seq,
     role,
@@ -69,7 +69,7 @@ const present = (
         input: shortInput(input),
         status,
         ok,
-        output: output === null ? null : ends(output, searched),
+        output: output === null ? null : shorten(output, searched),
         output_characters: output?.length ?? 0,
         started_at,
         duration_ms,
@@ -79,7 +79,7 @@ const present = (
 };
 
 /** Messages of the session that contain the text, themselves or in one of their tool calls. */
-function holding(id: string, text: string): Condition {
+function matchText(id: string, text: string): Condition {
   const [content, value] = contains("messages.content", text);
   const call = `${contains("c.input", text)[0]} OR ${contains("c.output", text)[0]}`;
   const inCalls = `SELECT 1 FROM tool_calls c WHERE c.session_id = ? AND c.seq = messages.seq AND (${call})`;
@@ -107,7 +107,7 @@ export function createTranscripts({ rows }: Pick<Store, "rows">) {
       assertReadable(id, caller);
       const after = numberAfter(page);
       const earlier: Condition = after === undefined ? undefined : ["seq < ?", after];
-      const where = [{ session_id: id }, earlier, text === undefined ? undefined : holding(id, text)];
+      const where = [{ session_id: id }, earlier, text === undefined ? undefined : matchText(id, text)];
       const found = said.list(where, { order: "seq DESC", limit: page.limit + 1 });
       const seqs: Condition = ["seq IN (SELECT value FROM json_each(?))", JSON.stringify(found.map(({ seq }) => seq))];
       const calls = called.list([{ session_id: id }, seqs], { order: "seq, position" });

@@ -1,17 +1,17 @@
 /** GET /v1/updates/version and /check. */
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { UpdateCheck, Version } from "./model.ts";
 import type { Updates } from "./service.ts";
 
 export function updateRoutes(updates: Updates) {
-  return operations("updates", [
-    operation("getUpdatesVersion", "GET /v1/updates/version", {
+  return tagOperations("updates", [
+    defineOperation("getUpdatesVersion", "GET /v1/updates/version", {
       access: "user",
       answer: Version,
       summary: "Get the version of this build",
       handler: () => updates.version(),
     }),
-    operation("getUpdatesCheck", "GET /v1/updates/check", {
+    defineOperation("getUpdatesCheck", "GET /v1/updates/check", {
       access: "user",
       answer: UpdateCheck,
       summary: "Check for a newer version",

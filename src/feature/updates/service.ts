@@ -2,7 +2,7 @@
  * Checks for a newer version. It contacts nothing unless the operator named a manifest, sends nothing about this
  * instance, and trusts only what the release key has signed.
  */
-import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
+import { type Clock, HOUR_MS, toTimestamp } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
 import { readBounded } from "../../core/read-bounded.ts";
 import { compareVersions, MANIFEST_BYTES, openManifest } from "../../core/update-manifest.ts";
@@ -59,13 +59,13 @@ export function createUpdates({ build, clock, manifestUrl, publicKey, settings, 
         latest,
         update_available,
         released_at,
-        checked_at: timestamp(clock.now()),
+        checked_at: toTimestamp(clock.now()),
         ...(notes_url ? { url: notes_url } : {}),
         ...(reason ? { reason } : {}),
       };
     } catch (error) {
       const why = isProblem(error) ? error.detail : `The manifest could not be read: ${messageOf(error)}.`;
-      return { ...createUnchecked(why), checked_at: timestamp(clock.now()) };
+      return { ...createUnchecked(why), checked_at: toTimestamp(clock.now()) };
     }
   }
   async function check(): Promise<UpdateCheck> {

@@ -12,7 +12,7 @@ function cellText(cell: Cell): string {
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }
 
-const line = (cells: readonly Cell[]): string => `${cells.map(cellText).join(",")}\r\n`;
+const formatLine = (cells: readonly Cell[]): string => `${cells.map(cellText).join(",")}\r\n`;
 const LINES_A_CHUNK = 200;
 
 /** Streams the rows as they are read. @param name of the file, without its extension. */
@@ -20,13 +20,13 @@ export function csvResponse(name: string, header: readonly string[], rows: Itera
   const encoder = new TextEncoder();
   const source = rows[Symbol.iterator]();
   const body = new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(encoder.encode(line(header))),
+    start: (controller) => controller.enqueue(encoder.encode(formatLine(header))),
     pull(controller) {
       const lines: string[] = [];
       while (lines.length < LINES_A_CHUNK) {
         const { done, value } = source.next();
         if (done) break;
-        lines.push(line(value));
+        lines.push(formatLine(value));
       }
       if (lines.length > 0) controller.enqueue(encoder.encode(lines.join("")));
       if (lines.length < LINES_A_CHUNK) controller.close();

@@ -1,5 +1,5 @@
 /** Times in queries, and the buckets of a history. Days and months are in UTC. */
-import { DAY_MS, HOUR_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, HOUR_MS, toTimestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import type { Granularity } from "./model.ts";
 
@@ -15,7 +15,7 @@ function startOf(granularity: Granularity, ms: number): number {
   if (granularity === "month") return startOfMonth(ms);
   return granularity === "day" ? startOfDay(ms) : Math.floor(ms / HOUR_MS) * HOUR_MS;
 }
-const next = (granularity: Granularity, start: number): number =>
+const advance = (granularity: Granularity, start: number): number =>
   granularity === "month" ? startOfMonth(start, 1) : start + (granularity === "day" ? DAY_MS : HOUR_MS);
 
 /** Default beginning of a history: a day of hours, thirty days, or a year of months. */
@@ -31,10 +31,10 @@ export function defaultFrom(granularity: Granularity, to: number): number {
 export function bucketsOf(granularity: Granularity, from: number, to: number): { start: number; end: number }[] {
   if (to <= from) throw invalidField("to", "Must be later than from");
   const buckets: { start: number; end: number }[] = [];
-  for (let start = startOf(granularity, from); start < to; start = next(granularity, start)) {
+  for (let start = startOf(granularity, from); start < to; start = advance(granularity, start)) {
     if (buckets.length >= MAX_BUCKETS)
       throw invalidField("from", `More than ${MAX_BUCKETS} ${granularity}s; ask for fewer`);
-    buckets.push({ start, end: next(granularity, start) });
+    buckets.push({ start, end: advance(granularity, start) });
   }
   return buckets;
 }
@@ -42,4 +42,4 @@ export function bucketsOf(granularity: Granularity, from: number, to: number): {
 /** Number of characters of a stored time that identify its bucket: `2026-05-01T13`, `2026-05-01`, `2026-05`. */
 export const PREFIX: Record<Granularity, number> = { hour: 13, day: 10, month: 7 };
 export const prefixOf = (granularity: Granularity, start: number): string =>
-  timestamp(start).slice(0, PREFIX[granularity]);
+  toTimestamp(start).slice(0, PREFIX[granularity]);

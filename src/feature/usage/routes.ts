@@ -3,13 +3,13 @@
  */
 
 import { Type as t } from "@sinclair/typebox";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, toTimestamp } from "../../core/clock.ts";
 import { forbidden, invalidField } from "../../core/errors.ts";
 import { nanoText, toNano } from "../../core/money.ts";
 import { timeOf } from "../../core/time-of.ts";
 import type { Caller } from "../../http/caller.ts";
 import { listOf, pageOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { type Cell, csvResponse, wantsCsv } from "./csv.ts";
 import {
   type BudgetState,
@@ -64,9 +64,9 @@ function filterOf(query: (typeof CallQuery)["static"], caller: Caller): CallFilt
 }
 
 export function usageRoutes({ usage, trends, clock, budgets }: UsageRoutesDeps) {
-  return operations("usage", [
+  return tagOperations("usage", [
     ...callRoutes(usage),
-    operation("getUsage", "GET /v1/usage", {
+    defineOperation("getUsage", "GET /v1/usage", {
       access: "user",
       query: UsageQuery,
       answer: Usage,
@@ -81,15 +81,15 @@ export function usageRoutes({ usage, trends, clock, budgets }: UsageRoutesDeps) 
         const filter = { userId, since: from, until: query.to === undefined ? undefined : to };
         return {
           user_id: userId ?? null,
-          from: timestamp(from),
-          to: timestamp(to),
-          ...usage.breakdown(filter),
+          from: toTimestamp(from),
+          to: toTimestamp(to),
+          ...usage.summarize(filter),
           budgets: budgets(userId),
           forecast: usage.forecast(userId),
         };
       },
     }),
-    operation("listUsageHistory", "GET /v1/usage/history", {
+    defineOperation("listUsageHistory", "GET /v1/usage/history", {
       access: "user",
       query: HistoryQuery,
       answer: listOf(HistoryBucket),
@@ -105,7 +105,7 @@ export function usageRoutes({ usage, trends, clock, budgets }: UsageRoutesDeps) 
         return { items, next_cursor: null };
       },
     }),
-    operation("getUsageTrend", "GET /v1/usage/trend", {
+    defineOperation("getUsageTrend", "GET /v1/usage/trend", {
       access: "user",
       query: TrendQuery,
       answer: UsageTrend,
@@ -123,8 +123,8 @@ export function usageRoutes({ usage, trends, clock, budgets }: UsageRoutesDeps) 
 }
 
 function callRoutes(usage: UsageLog) {
-  return operations("usage", [
-    operation("listLlmCalls", "GET /v1/llm-calls", {
+  return tagOperations("usage", [
+    defineOperation("listLlmCalls", "GET /v1/llm-calls", {
       access: "user",
       query: CallQuery,
       answer: listOf(LlmCall),
@@ -136,14 +136,14 @@ function callRoutes(usage: UsageLog) {
         return usage.list(pageOf(query), filter);
       },
     }),
-    operation("getLlmCallsSummary", "GET /v1/llm-calls/summary", {
+    defineOperation("getLlmCallsSummary", "GET /v1/llm-calls/summary", {
       access: "user",
       query: SummaryQuery,
       answer: UsageSummary,
       summary: "Get totals of model calls, also by provider, model, agent and day",
       handler: ({ query, caller }) => usage.summary(filterOf(query, caller)),
     }),
-    operation("getLlmCall", "GET /v1/llm-calls/:id", {
+    defineOperation("getLlmCall", "GET /v1/llm-calls/:id", {
       access: "user",
       params: t.Object({ id: t.String({ maxLength: 100 }) }),
       answer: LlmCall,

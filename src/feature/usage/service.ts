@@ -1,13 +1,13 @@
 /** The log of model calls: one row per call, written in the transaction of the code that made the call. */
 
-import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, toTimestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { toNano, toUsd } from "../../core/money.ts";
 import type { CallPurpose, Execution } from "../../engine/execution.ts";
 import type { ModelReply, ModelUsage } from "../../engine/model.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { below } from "../../store/reader.ts";
+import { seekBelow } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { WriteTx } from "../../store/store.ts";
 import { llmCalls as table } from "../../store/tables/usage.ts";
@@ -87,7 +87,7 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps) {
   /** Logs a call and publishes `llm_call`. Joins the surrounding transaction. */
   function record(call: LlmCallRecord): LlmCall {
     return store.write((tx) => {
-      const row = rowOf(call, timestamp(clock.now()));
+      const row = rowOf(call, toTimestamp(clock.now()));
       rows.insert(row);
       count(row);
       const shown = present(row);
@@ -99,9 +99,9 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps) {
       return shown;
     });
   }
-  const page = (filter: CallFilter, after: string | null, limit: number): LlmCallRow[] =>
-    rows.list([...conditionsOf(filter), below("id", { after })], { order: "id DESC", limit });
-  const breakdown = (filter: CallFilter): Omit<UsageSummary, "by_day"> => ({
+  const listPage = (filter: CallFilter, after: string | null, limit: number): LlmCallRow[] =>
+    rows.list([...conditionsOf(filter), seekBelow("id", { after })], { order: "id DESC", limit });
+  const summarize = (filter: CallFilter): Omit<UsageSummary, "by_day"> => ({
     totals: sums.totals(filter),
     by_provider: sums.by("provider", filter).map(({ key, ...totals }) => ({ provider: key, ...totals })),
     by_model: sums.by("model", filter).map(({ key, ...totals }) => ({ model: key, ...totals })),
@@ -117,13 +117,13 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps) {
     recordCall: (_tx: WriteTx, execution: Execution, reply: ModelReply, purpose?: CallPurpose) =>
       void record({ ...execution, purpose, reply }),
     list: (asked: Page, filter: CallFilter): ListAnswer<LlmCall> =>
-      listAnswer(page(filter, asked.after, asked.limit + 1), asked, (row) => row.id, present),
+      listAnswer(listPage(filter, asked.after, asked.limit + 1), asked, (row) => row.id, present),
     /** @throws Problem 404. */
     get(id: string, caller: Caller): LlmCall {
       const row = expectReadable(caller, WHOSE.llm_calls, rows.find({ id }), "model call");
       return present(row);
     },
-    breakdown,
+    summarize,
     /** Estimates this month's cost from the last days. @param userId whose cost; undefined: everybody's. */
     forecast(userId: string | undefined): Forecast {
       const now = clock.now();
@@ -135,10 +135,10 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps) {
       const spent = sums.totals({ userId, since: startOfMonth(now) }).cost_usd;
       const perDay = days.reduce((sum, { cost_usd }) => sum + cost_usd, 0) / Math.max(1, (now - from) / DAY_MS);
       const expected = spent + (perDay * (until - now)) / DAY_MS;
-      return { until: timestamp(until), spent_usd: spent, per_day_usd: perDay, expected_usd: expected };
+      return { until: toTimestamp(until), spent_usd: spent, per_day_usd: perDay, expected_usd: expected };
     },
     summary: (filter: CallFilter): UsageSummary => ({
-      ...breakdown(filter),
+      ...summarize(filter),
       by_day: sums.over("day", filter).map(({ key, ...totals }) => ({ day: key, ...totals })),
     }),
     /** Every bucket of the period, including empty ones, oldest first. @throws Problem 422 for too many buckets. */
@@ -151,8 +151,8 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps) {
       const found = sums.over(granularity, { userId, since: first.start, until: last.end });
       const byPrefix = new Map(found.map(({ key, ...totals }) => [key, totals]));
       return buckets.map(({ start, end }) => ({
-        start_at: timestamp(start),
-        end_at: timestamp(end),
+        start_at: toTimestamp(start),
+        end_at: toTimestamp(end),
         ...(byPrefix.get(prefixOf(granularity, start)) ?? NO_TOTALS),
       }));
     },
@@ -160,13 +160,13 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps) {
     *each(filter: CallFilter): Generator<LlmCall> {
       let after: string | null = null;
       for (;;) {
-        const rows = page(filter, after, EXPORT_PAGE);
+        const rows = listPage(filter, after, EXPORT_PAGE);
         yield* rows.map(present);
         after = rows.at(-1)?.id ?? null;
         if (rows.length < EXPORT_PAGE) return;
       }
     },
     /** Removes calls made before that time, ms since the epoch. */
-    prune: (before: number): boolean => removeOld(store, "llm_calls", "created_at < ?", timestamp(before)),
+    prune: (before: number): boolean => removeOld(store, "llm_calls", "created_at < ?", toTimestamp(before)),
   };
 }

@@ -3,7 +3,7 @@
  * of a day, a single run or session, and failed calls alone are summed from the calls themselves.
  */
 
-import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { DAY_MS, toTimestamp } from "../../core/clock.ts";
 import { toUsd } from "../../core/money.ts";
 import { type Asker, inSeenProject } from "../../core/ownership.ts";
 import { recordOf } from "../../core/typed-keys.ts";
@@ -34,7 +34,7 @@ export interface CallFilter {
 export function conditionsOf(filter: CallFilter): Where<typeof table>[] {
   const { agentId, runId, sessionId, provider, model, userId, since, until, seenBy, errors } = filter;
   const few = runId !== undefined || sessionId !== undefined;
-  const [from, to] = [since, until].map((ms) => (ms === undefined ? undefined : timestamp(ms)));
+  const [from, to] = [since, until].map((ms) => (ms === undefined ? undefined : toTimestamp(ms)));
   return [
     { agent_id: agentId, run_id: runId, session_id: sessionId, provider, model },
     // A run or session has few calls, so `+` makes SQLite use the index on these instead.
@@ -89,9 +89,9 @@ function select(from: "llm_calls" | "usage_days" | "usage_hours", filter: CallFi
   const within = bounds.filter(isGiven);
   // A run or session has few calls, so `+` makes SQLite use the index on these instead.
   const few = filter.runId !== undefined || filter.sessionId !== undefined;
-  const plain = (column: string) => !few || column === "run_id" || column === "session_id";
+  const isPlain = (column: string) => !few || column === "run_id" || column === "session_id";
   const where = [
-    ...given.map(([column]) => `${plain(column) ? "" : "+"}${column} = ?`),
+    ...given.map(([column]) => `${isPlain(column) ? "" : "+"}${column} = ?`),
     ...within.map(([condition]) => condition),
   ];
   if (filter.errors) where.push("error_code IS NOT NULL");
@@ -109,17 +109,17 @@ interface Between {
 /** The source of sums: whole days come from the totals, parts of days at both ends from the calls. */
 function sourceOf(filter: CallFilter): Source {
   const { since, until } = filter;
-  const stamp = (ms: number | undefined) => (ms === undefined ? undefined : timestamp(ms));
-  const calls = (from: number | undefined, to: number | undefined) =>
+  const stamp = (ms: number | undefined) => (ms === undefined ? undefined : toTimestamp(ms));
+  const selectCalls = (from: number | undefined, to: number | undefined) =>
     select("llm_calls", filter, { from: stamp(from), to: stamp(to) });
-  if (filter.runId !== undefined || filter.sessionId !== undefined || filter.errors) return calls(since, until);
+  if (filter.runId !== undefined || filter.sessionId !== undefined || filter.errors) return selectCalls(since, until);
   const first = since === undefined ? undefined : startOfDay(since + DAY_MS - 1);
   const last = until === undefined ? undefined : startOfDay(until);
-  if (first !== undefined && last !== undefined && first > last) return calls(since, until);
-  const day = (ms: number | undefined) => stamp(ms)?.slice(0, PREFIX.day);
-  const parts = [select("usage_days", filter, { from: day(first), to: day(last) })];
-  if (since !== first) parts.push(calls(since, first));
-  if (until !== last) parts.push(calls(last, until));
+  if (first !== undefined && last !== undefined && first > last) return selectCalls(since, until);
+  const toDay = (ms: number | undefined) => stamp(ms)?.slice(0, PREFIX.day);
+  const parts = [select("usage_days", filter, { from: toDay(first), to: toDay(last) })];
+  if (since !== first) parts.push(selectCalls(since, first));
+  if (until !== last) parts.push(selectCalls(last, until));
   return { sql: parts.map(({ sql }) => sql).join(" UNION ALL "), values: parts.flatMap(({ values }) => values) };
 }
 
@@ -148,8 +148,8 @@ export function createSums({ statement }: Pick<Store, "statement">) {
       const key = `substr(at, 1, ${PREFIX[granularity]})`;
       if (granularity !== "hour") return sumBy(key, sourceOf(filter), "key");
       const { userId, since, until } = filter;
-      const hour = (ms: number | undefined) => (ms === undefined ? undefined : timestamp(ms).slice(0, PREFIX.hour));
-      return sumBy(key, select("usage_hours", { userId }, { from: hour(since), to: hour(until) }), "key");
+      const toHour = (ms: number | undefined) => (ms === undefined ? undefined : toTimestamp(ms).slice(0, PREFIX.hour));
+      return sumBy(key, select("usage_hours", { userId }, { from: toHour(since), to: toHour(until) }), "key");
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Daily cost by model, agent or project, and how each day's runs ended. It reads daily sums, never single calls. */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { toUsd } from "../../core/money.ts";
 import { type Asker, inSeenProject } from "../../core/ownership.ts";
 import type { Store } from "../../store/store.ts";
@@ -83,9 +83,9 @@ export function createUsageTrends({ statement }: Pick<Store, "statement">) {
     ): UsageTrend {
       const days = bucketsOf("day", from, to);
       const [first, last] = [days[0]!, days.at(-1)!];
-      const day = (ms: number) => timestamp(ms).slice(0, PREFIX.day);
+      const toDay = (ms: number) => toTimestamp(ms).slice(0, PREFIX.day);
       const where = `day >= ? AND day < ?${userId === undefined ? "" : " AND user_id = ?"}`;
-      const values = [day(first.start), day(last.end), ...(userId === undefined ? [] : [userId])];
+      const values = [toDay(first.start), toDay(last.end), ...(userId === undefined ? [] : [userId])];
       const [seen, ...ofProjects] = (by === "project" ? inSeenProject(caller, "project_id") : undefined) ?? ["1"];
       const { keys, sums } = sumsOf(by, `${where} AND ${seen}`, [...values, ...ofProjects]);
       const outcomes = statement<OutcomeRow>(
@@ -116,20 +116,20 @@ export function createUsageTrends({ statement }: Pick<Store, "statement">) {
       });
       return {
         by,
-        from: timestamp(first.start),
-        to: timestamp(last.end),
+        from: toTimestamp(first.start),
+        to: toTimestamp(last.end),
         series: columns.map((column) => ({
           ...column,
           name: by === "project" && !column.others && column.key !== NO_PROJECT ? nameOf(column.key) : null,
           ...addUp(sums.filter(isOf(column))),
         })),
         items: days.map(({ start }) => {
-          const rows = byDay.get(day(start)) ?? [];
+          const rows = byDay.get(toDay(start)) ?? [];
           return {
-            start_at: timestamp(start),
+            start_at: toTimestamp(start),
             ...addUp(rows),
             costs_usd: columns.map((column) => addUp(rows.filter(isOf(column))).cost_usd),
-            runs: presentOutcomes(endedOn.get(day(start)) ?? NO_OUTCOMES),
+            runs: presentOutcomes(endedOn.get(toDay(start)) ?? NO_OUTCOMES),
           };
         }),
         runs: { ...ended, per_success_usd: ended.succeeded === 0 ? null : ended.cost_usd / ended.succeeded },

@@ -1,5 +1,5 @@
 /** Lists of users, oldest first: plain, or for administrators with each user's log-ins, keys and providers. */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { type Condition, contains } from "../../store/reader.ts";
 import { apiKeys, authSessions, identities, users } from "../../store/tables/accounts.ts";
@@ -35,7 +35,7 @@ export function createUserLists({ store, clock, storedBy }: UserListsDeps) {
       stored_bytes: stored.bytes,
       workspaces_bytes: workspaces.bytes,
       sessions: logins.count(own, ["expires_at > ?", now]),
-      api_keys: keys.count(own, ["(expires_at IS NULL OR expires_at > ?)", timestamp(now)]),
+      api_keys: keys.count(own, ["(expires_at IS NULL OR expires_at > ?)", toTimestamp(now)]),
       providers: [...new Set(links.list([own]).map(({ issuer }) => issuer))].sort(),
       updated_at: row.updated_at,
     };

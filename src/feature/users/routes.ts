@@ -5,7 +5,7 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { queryBoolean } from "../../http/schema.ts";
 import { ChangedUser, ManagedUser, Role, User, UserCreate, UserUpdate } from "./model.ts";
 import type { Users } from "./service.ts";
@@ -16,15 +16,15 @@ const search = t.Optional(
 );
 
 export function userRoutes(users: Users) {
-  return operations("users", [
-    operation("listUsers", "GET /v1/users", {
+  return tagOperations("users", [
+    defineOperation("listUsers", "GET /v1/users", {
       access: "admin",
       query: t.Object(filter),
       answer: listOf(User),
       summary: "List users",
       handler: ({ query }) => users.list(pageOf(query), query),
     }),
-    operation("listUserAccounts", "GET /v1/admin/users", {
+    defineOperation("listUserAccounts", "GET /v1/admin/users", {
       access: "admin",
       query: t.Object({ ...filter, search }),
       answer: listOf(ManagedUser),
@@ -32,7 +32,7 @@ export function userRoutes(users: Users) {
       summary: "List users with their log-in sessions, keys and sign-on providers",
       handler: ({ query }) => users.manage(pageOf(query), query),
     }),
-    operation("createUser", "POST /v1/users", {
+    defineOperation("createUser", "POST /v1/users", {
       access: "admin",
       scope: "accounts",
       body: UserCreate,
@@ -43,13 +43,13 @@ export function userRoutes(users: Users) {
         return answer.created("/v1/users/:id", commit);
       },
     }),
-    operation("getUser", "GET /v1/users/:id", {
+    defineOperation("getUser", "GET /v1/users/:id", {
       access: "user",
       answer: User,
       summary: "Get a user; only administrators see others",
       handler: ({ params, caller }) => users.get(params.id, caller),
     }),
-    operation("updateUser", "PUT /v1/users/:id", {
+    defineOperation("updateUser", "PUT /v1/users/:id", {
       access: "user",
       scope: "accounts",
       body: UserUpdate,
@@ -57,7 +57,7 @@ export function userRoutes(users: Users) {
       summary: "Change a user; on your own account, the name and, with the current one, the password",
       handler: ({ params, body, caller }) => users.update(params.id, body, caller),
     }),
-    operation("deleteUser", "DELETE /v1/users/:id", {
+    defineOperation("deleteUser", "DELETE /v1/users/:id", {
       access: "user",
       scope: "accounts",
       answer: 204,

@@ -3,7 +3,7 @@
  * sessions in the same transaction. What a deleted user owned passes to the deleting administrator, else to the first
  * one, so that nothing private becomes everybody's.
  */
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { normalEmail } from "../../core/email.ts";
 import { conflict, expectFound, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -51,7 +51,7 @@ export function createUsers(deps: UsersDeps) {
   const { store, clock, audit, passwords } = deps;
   const [rows, codes] = [store.rows(users), store.rows(recoveryCodes)];
   const rowOf = (id: string): UserRow => expectFound(rows.find({ id }), "user");
-  const visible = (id: string, caller: Caller): UserRow => {
+  const loadVisible = (id: string, caller: Caller): UserRow => {
     if (!mayRead(caller, WHOSE.users, { id })) throw notFound("user");
     return rowOf(id);
   };
@@ -101,7 +101,7 @@ export function createUsers(deps: UsersDeps) {
       // The password that authorized this change has been replaced meanwhile.
       if (changes.password_hash !== undefined && caller.userId === id && row.password_hash !== before.password_hash)
         throw conflict("The password was changed meanwhile. This request changed nothing.", "password_changed");
-      const next = { ...row, ...changes, updated_at: timestamp(clock.now()) };
+      const next = { ...row, ...changes, updated_at: toTimestamp(clock.now()) };
       const loses = (row.role === "admin" && next.role !== "admin") || (row.active && !next.active);
       if (loses) assertNotLast(row);
       if (next.email !== row.email) assertFree(next.email, id);
@@ -122,7 +122,7 @@ export function createUsers(deps: UsersDeps) {
   return {
     ...createUserLists(deps),
     /** @throws Problem 404 for another user's id, unless the caller is an administrator. */
-    get: (id: string, caller: Caller): User => presentUser(visible(id, caller)),
+    get: (id: string, caller: Caller): User => presentUser(loadVisible(id, caller)),
     /**
      * Hashes the password first. `commit` then writes the user; call it in the transaction of the answer.
      * @throws Problem 422.
@@ -143,7 +143,7 @@ export function createUsers(deps: UsersDeps) {
             display_name,
             role,
             password_hash,
-            at: timestamp(clock.now()),
+            at: toTimestamp(clock.now()),
           });
           rows.insert(row);
           record("user.created", caller, row.id, { role });
@@ -152,13 +152,13 @@ export function createUsers(deps: UsersDeps) {
       };
     },
     async update(id: string, input: UserUpdate, caller: Caller): Promise<ChangedUser> {
-      const row = visible(id, caller);
+      const row = loadVisible(id, caller);
       const hash = await newHash(row, input, caller.userId === id);
       return applyChanges(row, changesOf(row, input, caller, hash), input.end_api_keys ?? false, caller);
     },
     remove(id: string, caller: Caller): void {
       store.write(() => {
-        const row = visible(id, caller);
+        const row = loadVisible(id, caller);
         assertNotLast(row);
         const deleter = caller.admin && caller.userId !== id ? caller.userId : undefined;
         const heir = deleter ?? otherAdministrator(store, id) ?? null;

@@ -50,7 +50,7 @@ export const voice = defineFeature("voice", (deps: Needs) => {
     providerEnv: config.providerEnv,
     localvoiceUrl: config.localvoiceUrl,
     piperVoice: config.piperVoice,
-    findPreferred: () => settings.instance().provider,
+    findPreferred: () => settings.readInstance().provider,
   });
   const cache = createSpeechCache(join(folder.cache, "speech"));
   const voices = createVoices({ ...deps, settings, services, cache });

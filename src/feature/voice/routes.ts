@@ -6,7 +6,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { assertOwnAgent, type Caller } from "../../http/caller.ts";
 import { assertIfMatch } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf, pageOfArray, pagesOf } from "../../http/list.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import {
   AgentTtsSettings,
   LocalVoiceHealth,
@@ -36,16 +36,16 @@ interface VoiceRoutesDeps {
 export function voiceRoutes({ voices, services, settings, keepSpeech }: VoiceRoutesDeps) {
   const hostedVoices = async (userId: string | undefined) =>
     (await services.getHosted(userId)).voices(AbortSignal.timeout(VOICES_MS));
-  return operations("voice", [
+  return tagOperations("voice", [
     ...settingsRoutes(settings),
-    operation("listTtsVoices", "GET /v1/tts/voices", {
+    defineOperation("listTtsVoices", "GET /v1/tts/voices", {
       access: "user",
       ...pagesOf(Voice),
       summary: "List the voices of the hosted speech service",
       handler: async ({ query, caller }) =>
         pageOfArray(await hostedVoices(caller.userId), pageOf(query), ({ id }) => id),
     }),
-    operation("getTtsVoice", "GET /v1/tts/voices/:voice_id", {
+    defineOperation("getTtsVoice", "GET /v1/tts/voices/:voice_id", {
       access: "user",
       params: t.Object({ voice_id: Id }),
       answer: Voice,
@@ -56,20 +56,20 @@ export function voiceRoutes({ voices, services, settings, keepSpeech }: VoiceRou
         return voice;
       },
     }),
-    operation("listTtsLocalvoiceProfiles", "GET /v1/tts/localvoice/profiles", {
+    defineOperation("listTtsLocalvoiceProfiles", "GET /v1/tts/localvoice/profiles", {
       access: "user",
       ...pagesOf(Voice),
       summary: "List the voices of the local speech service",
       handler: async ({ query }) =>
-        pageOfArray(await services.local().voices(AbortSignal.timeout(VOICES_MS)), pageOf(query), ({ id }) => id),
+        pageOfArray(await services.chooseLocal().voices(AbortSignal.timeout(VOICES_MS)), pageOf(query), ({ id }) => id),
     }),
-    operation("getTtsLocalvoiceHealth", "GET /v1/tts/localvoice/health", {
+    defineOperation("getTtsLocalvoiceHealth", "GET /v1/tts/localvoice/health", {
       access: "user",
       answer: LocalVoiceHealth,
       summary: "Check whether the local speech service answers",
       handler: () => services.localHealth(AbortSignal.timeout(VOICES_MS)),
     }),
-    operation("synthesizeTt", "POST /v1/internal/tts/synthesize", {
+    defineOperation("synthesizeTt", "POST /v1/internal/tts/synthesize", {
       access: "engine",
       execution: true,
       body: Synthesize,
@@ -102,7 +102,7 @@ export function voiceRoutes({ voices, services, settings, keepSpeech }: VoiceRou
         });
       },
     }),
-    operation("listTtsCalls", "GET /v1/tts-calls", {
+    defineOperation("listTtsCalls", "GET /v1/tts-calls", {
       access: "user",
       query: t.Object({ ...PageQuery, agent_id: t.Optional(Id), provider: t.Optional(Id) }),
       answer: listOf(TtsCall),
@@ -114,32 +114,32 @@ export function voiceRoutes({ voices, services, settings, keepSpeech }: VoiceRou
 
 function settingsRoutes(settings: VoiceSettings) {
   const AgentPath = t.Object({ id: Id });
-  return operations("voice", [
-    operation("getTtsSettings", "GET /v1/admin/tts-settings", {
+  return tagOperations("voice", [
+    defineOperation("getTtsSettings", "GET /v1/admin/tts-settings", {
       access: "admin",
       answer: TtsSettings,
       summary: "Get the voice settings of the instance",
-      handler: ({ answer }) => answer.tag(settings.instance()),
+      handler: ({ answer }) => answer.tag(settings.readInstance()),
     }),
-    operation("updateTtsSettings", "PUT /v1/admin/tts-settings", {
+    defineOperation("updateTtsSettings", "PUT /v1/admin/tts-settings", {
       access: "admin",
       strict: true,
       body: TtsSettingsUpdate,
       answer: TtsSettings,
       summary: "Change the voice settings of the instance",
       handler: ({ request, body: input, caller, answer }) => {
-        assertIfMatch(request, settings.instance());
+        assertIfMatch(request, settings.readInstance());
         return answer.tag(settings.updateInstance(input, caller));
       },
     }),
-    operation("getAgentTtsSettings", "GET /v1/agents/:id/tts-settings", {
+    defineOperation("getAgentTtsSettings", "GET /v1/agents/:id/tts-settings", {
       access: "user",
       params: AgentPath,
       answer: AgentTtsSettings,
       summary: "Get the voice settings of an agent and those in effect for it",
-      handler: ({ params, answer }) => answer.tag(settings.agent(params.id)),
+      handler: ({ params, answer }) => answer.tag(settings.loadAgent(params.id)),
     }),
-    operation("updateAgentTtsSettings", "PUT /v1/agents/:id/tts-settings", {
+    defineOperation("updateAgentTtsSettings", "PUT /v1/agents/:id/tts-settings", {
       access: "admin",
       params: AgentPath,
       strict: true,
@@ -147,7 +147,7 @@ function settingsRoutes(settings: VoiceSettings) {
       answer: AgentTtsSettings,
       summary: "Change the voice settings of an agent; null restores the instance's setting",
       handler: ({ params, request, body: input, caller, answer }) => {
-        assertIfMatch(request, settings.agent(params.id));
+        assertIfMatch(request, settings.loadAgent(params.id));
         return answer.tag(settings.updateAgent(params.id, input, caller));
       },
     }),

@@ -3,7 +3,7 @@
  * cost.
  */
 import type { SpeechFormat, SpeechService } from "../../adapter/speech/speech.ts";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { conflict, invalidField, isProblem, messageOf, unavailable } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -14,7 +14,7 @@ import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listById, type Page } from "../../http/list.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import { ttsCalls } from "../../store/tables/voice.ts";
-import { readable, WHOSE } from "../../store/whose.ts";
+import { buildReadCondition, WHOSE } from "../../store/whose.ts";
 import type { Core } from "../feature.ts";
 import { MEDIA_TYPES, type Synthesize, type TtsCall } from "./model.ts";
 import type { SpeechServices } from "./services.ts";
@@ -53,11 +53,11 @@ const present = ({ cost_nano, ...row }: Row): TtsCall => ({
 export function createVoices({ store, clock, masking, settings, services, cache }: VoicesDeps) {
   const rows = store.rows(ttsCalls);
   const log = (row: Omit<Row, "created_at">): void =>
-    store.write(() => rows.insert({ ...row, created_at: timestamp(clock.now()) }));
+    store.write(() => rows.insert({ ...row, created_at: toTimestamp(clock.now()) }));
 
   /** What to say, with which service and voice. @throws Problem */
   async function planOf({ text, agent_id, voice_id, format }: Synthesize, userId: string | undefined) {
-    const chosen = settings.agent(agent_id).effective;
+    const chosen = settings.loadAgent(agent_id).effective;
     if (!chosen.enabled)
       throw conflict("Voice is switched off for this agent. An administrator switches it on.", "voice_disabled");
     if (chosen.provider === null)
@@ -113,7 +113,7 @@ export function createVoices({ store, clock, masking, settings, services, cache 
       });
       if (known) {
         logCall(known.byteLength, 0, true);
-        return answer(streamOf(one(known)));
+        return answer(streamOf(yieldOne(known)));
       }
       const sounds = speechOf(service, { text: said, voiceId, model, format, speed, signal });
       const made: Uint8Array[] = [];
@@ -141,15 +141,15 @@ export function createVoices({ store, clock, masking, settings, services, cache 
         }
       })();
       const first = await pieces.next();
-      return answer(streamOf(after(first.value ?? undefined, pieces)));
+      return answer(streamOf(prepend(first.value ?? undefined, pieces)));
     },
     /** The caller's own calls, or all for an administrator; newest first. */
     calls({ agent_id, provider }: CallFilter, page: Page, caller: Caller): ListAnswer<TtsCall> {
-      const found = rows.page([readable(caller, WHOSE.tts_calls), { agent_id, provider }], page);
+      const found = rows.page([buildReadCondition(caller, WHOSE.tts_calls), { agent_id, provider }], page);
       return listById(found, page, present);
     },
     /** Removes rows made before that time (ms since the epoch). */
-    prune: (before: number): boolean => removeOld(store, "tts_calls", "created_at < ?", timestamp(before)),
+    prune: (before: number): boolean => removeOld(store, "tts_calls", "created_at < ?", toTimestamp(before)),
     handOver(from: string, to: string | null): void {
       store.write(() => rows.update({ user_id: to }, { user_id: from }));
     },
@@ -178,11 +178,11 @@ function joinedWavs(service: SpeechService, files: Uint8Array[]): Uint8Array {
   }
 }
 
-async function* one(piece: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* yieldOne(piece: Uint8Array): AsyncGenerator<Uint8Array> {
   yield piece;
 }
 
-async function* after(first: Uint8Array | undefined, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* prepend(first: Uint8Array | undefined, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   if (first) yield first;
   yield* rest;
 }

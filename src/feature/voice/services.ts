@@ -35,7 +35,7 @@ export function createSpeechServices(deps: SpeechServicesDeps) {
   const { makers, keyOf, providerEnv, localvoiceUrl, piperVoice, findPreferred } = deps;
   const elevenLabsKey = providerEnv["ELEVENLABS_API_KEY"];
 
-  async function openai(userId: string | undefined): Promise<SpeechService> {
+  async function createOpenai(userId: string | undefined): Promise<SpeechService> {
     const key = await keyOf("openai", userId);
     if (!key?.apiKey)
       throw notConfigured(
@@ -43,34 +43,36 @@ export function createSpeechServices(deps: SpeechServicesDeps) {
       );
     return makers.openai((key.baseUrl ?? OPENAI_URL).replace(/\/$/, ""), key.apiKey);
   }
-  function elevenlabs(): SpeechService {
+  function createElevenlabs(): SpeechService {
     if (!elevenLabsKey) throw notConfigured("ElevenLabs has no key here: set ELEVENLABS_API_KEY and start again.");
     return makers.elevenlabs((providerEnv["ELEVENLABS_BASE_URL"] ?? ELEVENLABS_URL).replace(/\/$/, ""), elevenLabsKey);
   }
-  function piper(): SpeechService {
+  function createPiper(): SpeechService {
     if (!piperVoice) throw notConfigured("piper has no voice model: set PIPER_VOICE to an .onnx file and start again.");
     return makers.piper(piperVoice);
   }
-  const local = (): SpeechService =>
-    localvoiceUrl ? makers.localServer(localvoiceUrl) : piperVoice ? piper() : makers.espeak();
+  const chooseLocal = (): SpeechService =>
+    localvoiceUrl ? makers.localServer(localvoiceUrl) : piperVoice ? createPiper() : makers.espeak();
 
   return {
-    local,
+    chooseLocal,
     /** @throws Problem 503 `provider_not_configured`, which tells what to set. */
     async of(provider: SpeechProvider, userId: string | undefined): Promise<SpeechService> {
-      if (provider === "openai") return openai(userId);
-      if (provider === "elevenlabs") return elevenlabs();
-      if (provider === "piper") return piper();
-      return provider === "espeak-ng" ? makers.espeak() : local();
+      if (provider === "openai") return createOpenai(userId);
+      if (provider === "elevenlabs") return createElevenlabs();
+      if (provider === "piper") return createPiper();
+      return provider === "espeak-ng" ? makers.espeak() : chooseLocal();
     },
     /** The hosted service whose voices are listed. @throws Problem 503 when none is set up. */
     async getHosted(userId: string | undefined): Promise<SpeechService> {
       const wanted = findPreferred();
-      return wanted === "elevenlabs" || (wanted !== "openai" && elevenLabsKey) ? elevenlabs() : openai(userId);
+      return wanted === "elevenlabs" || (wanted !== "openai" && elevenLabsKey)
+        ? createElevenlabs()
+        : createOpenai(userId);
     },
     async localHealth(signal: AbortSignal): Promise<LocalVoiceHealth> {
       const url = localvoiceUrl ?? null;
-      const service = local();
+      const service = chooseLocal();
       try {
         await service.voices(signal);
         return { reachable: true, url, detail: url === null ? `${service.name} on this machine` : null };

@@ -2,7 +2,7 @@
 
 import type { TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { timestamp } from "../../core/clock.ts";
+import { toTimestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { isObject } from "../../core/is-object.ts";
 import { actedBy, type Caller } from "../../http/caller.ts";
@@ -29,7 +29,7 @@ const NOTHING_OWN: OwnTtsSettings = {
 };
 
 /** Copies those fields of `over` onto `base` that the schema names and that match it; nothing else is ever read. */
-function overlaid<T extends object>(schema: TObject, base: T, over: unknown): T {
+function overlay<T extends object>(schema: TObject, base: T, over: unknown): T {
   const result = { ...base };
   if (isObject(over))
     for (const [name, field] of Object.entries(schema.properties)) {
@@ -41,15 +41,15 @@ function overlaid<T extends object>(schema: TObject, base: T, over: unknown): T 
 
 export function createVoiceSettings({ store, clock, audit, agentExists, stored }: VoiceSettingsDeps) {
   const rows = store.rows(agentTtsSettings);
-  const instance = () => overlaid(TtsSettings, DEFAULT_TTS_SETTINGS, stored.read(NAME));
+  const readInstance = () => overlay(TtsSettings, DEFAULT_TTS_SETTINGS, stored.read(NAME));
   const ownOf = (agentId: string): OwnTtsSettings => {
-    return overlaid(OwnTtsSettings, NOTHING_OWN, rows.find({ agent_id: agentId })?.own);
+    return overlay(OwnTtsSettings, NOTHING_OWN, rows.find({ agent_id: agentId })?.own);
   };
   /** @throws Problem 404 unknown agent. */
-  const agent = (agentId: string): AgentTtsSettings => {
+  const loadAgent = (agentId: string): AgentTtsSettings => {
     if (!agentExists(agentId)) throw notFound("agent");
     const own = ownOf(agentId);
-    const shared = instance();
+    const shared = readInstance();
     const chosen = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== null));
     // A voice or model of one service means nothing to another one.
     const others = own.provider !== null && own.provider !== shared.provider ? { voice_id: null, model: null } : {};
@@ -57,22 +57,22 @@ export function createVoiceSettings({ store, clock, audit, agentExists, stored }
     return { agent_id: agentId, ...own, effective };
   };
   return {
-    instance,
+    readInstance,
     /** Changes the given fields. The input matches the schema `TtsSettingsUpdate`. */
     updateInstance(input: Partial<TtsSettings>, caller: Caller): TtsSettings {
-      stored.put(NAME, overlaid(TtsSettings, instance(), input), caller);
-      return instance();
+      stored.put(NAME, overlay(TtsSettings, readInstance(), input), caller);
+      return readInstance();
     },
-    agent,
+    loadAgent,
     updateAgent(agentId: string, input: Partial<OwnTtsSettings>, caller: Caller): AgentTtsSettings {
       if (!agentExists(agentId)) throw notFound("agent");
       return store.write(() => {
-        const own = overlaid(OwnTtsSettings, ownOf(agentId), input);
-        const updated_at = timestamp(clock.now());
+        const own = overlay(OwnTtsSettings, ownOf(agentId), input);
+        const updated_at = toTimestamp(clock.now());
         rows.put({ agent_id: agentId, own, updated_at }, ["agent_id"]);
         const data = { fields: Object.keys(input) };
         audit({ action: "agent.voice_updated", ...actedBy(caller), subject: agentId, data });
-        return agent(agentId);
+        return loadAgent(agentId);
       });
     },
   };

@@ -1,5 +1,5 @@
 /** Selects the parts of a Markdown text to read aloud, and cuts them into pieces. Each rule reads a line once. */
-import { lazy } from "../../core/lazy.ts";
+import { memoize } from "../../core/lazy.ts";
 
 const FENCE = /^\s{0,3}(```|~~~)/;
 const INLINE: [RegExp, string][] = [
@@ -53,7 +53,7 @@ function spokenLine(line: string): string {
 
 const isTableRule = (line: string): boolean => line.indexOf("|", 1) > 0 && /^[\s:|-]+$/.test(line);
 
-const sentences = lazy(() => new Intl.Segmenter("en", { granularity: "sentence" }));
+const sentences = memoize(() => new Intl.Segmenter("en", { granularity: "sentence" }));
 
 /**
  * Cuts the text into pieces of at most `max` characters, between sentences if possible. The first piece is one

@@ -28,7 +28,7 @@ export function findProcesses(graph: CodeGraph, communities: readonly Community[
     if (paths.length >= MAX_PROCESSES * 2) break;
     paths.push(...pathsFrom(entry, callees));
   }
-  return distinct(paths)
+  return dropContained(paths)
     .slice(0, MAX_PROCESSES)
     .map((steps) => describe(graph, steps, home));
 }
@@ -113,7 +113,7 @@ function pathsFrom(entry: number, callees: readonly (readonly number[])[]): numb
 }
 
 /** Drops flows that are a contiguous part of a longer one. */
-function distinct(paths: number[][]): number[][] {
+function dropContained(paths: number[][]): number[][] {
   const sorted = paths
     .map((steps, order) => ({ steps, order }))
     .sort((a, b) => b.steps.length - a.steps.length || a.order - b.order);
@@ -131,10 +131,10 @@ function distinct(paths: number[][]): number[][] {
 
 function describe(graph: CodeGraph, steps: number[], home: Int32Array): Process {
   const homes = new Set(steps.map((node) => home[node]!).filter((community) => community >= 0));
-  const name = (node: number) => graph.nodes.qualified.get(node)!.split(".").slice(-2).join(".");
+  const shortenName = (node: number) => graph.nodes.qualified.get(node)!.split(".").slice(-2).join(".");
   return {
     node: -1,
-    label: `${name(steps[0]!)} → ${name(steps.at(-1)!)}`,
+    label: `${shortenName(steps[0]!)} → ${shortenName(steps.at(-1)!)}`,
     kind: homes.size > 1 ? "cross_community" : "intra_community",
     steps,
   };

@@ -55,12 +55,12 @@ interface Asked {
 }
 
 /** Output of a git command; undefined when git fails or there is no repository. */
-export async function git(place: GitPlace, args: readonly string[], asked?: Asked): Promise<string | undefined> {
+export async function runGit(place: GitPlace, args: readonly string[], asked?: Asked): Promise<string | undefined> {
   const bytes = await gitBytes(place, args, asked);
   return bytes && new TextDecoder().decode(bytes);
 }
 
-/** Like `git`, for output that is not all text. */
+/** Like `runGit`, for output that is not all text. */
 export async function gitBytes(
   { root, gitDir }: GitPlace,
   args: readonly string[],
@@ -87,7 +87,7 @@ const PARTS = ["index", "objects", "info/exclude"];
 
 /** Finds the repository that a place belongs to. @returns undefined outside of any working tree */
 export async function repositoryOf(place: GitPlace): Promise<Repository | undefined> {
-  const answer = await git(place, ["rev-parse", ...PLACES, ...PARTS.flatMap((part) => ["--git-path", part])]);
+  const answer = await runGit(place, ["rev-parse", ...PLACES, ...PARTS.flatMap((part) => ["--git-path", part])]);
   const lines = answer?.split("\n").slice(0, -1) ?? [];
   // A path with a line break would be read as two paths. Such a repository is not used.
   if (lines.length !== PLACES.length + PARTS.length) return undefined;
@@ -100,14 +100,22 @@ export async function repositoryOf(place: GitPlace): Promise<Repository | undefi
     string,
     string,
   ];
-  const at = (path: string) => resolve(place.root, path);
+  const resolvePath = (path: string) => resolve(place.root, path);
   const start = prefix.replace(/\/$/, "");
   // Git may report a top folder that does not exist. For a checkout on the server, the place itself names the top.
   if (!existsSync(top)) return undefined;
-  return { gitDir, top, start, index: at(index), objects: at(objects), exclude: at(exclude), hash };
+  return {
+    gitDir,
+    top,
+    start,
+    index: resolvePath(index),
+    objects: resolvePath(objects),
+    exclude: resolvePath(exclude),
+    hash,
+  };
 }
 
 /** The commit a folder is on; "" outside git or before the first commit. */
 export async function headCommit(place: GitPlace): Promise<string> {
-  return ((await git(place, ["rev-parse", "HEAD"])) ?? "").trim();
+  return ((await runGit(place, ["rev-parse", "HEAD"])) ?? "").trim();
 }

@@ -51,8 +51,8 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   const started = performance.now();
   const { store, force } = options;
   const phases = createPhases(options.progress);
-  const known = store.manifest();
-  using scratch = store.scratch();
+  const known = store.readManifest();
+  using scratch = store.createScratch();
   using pool = createParsePool(options.root, scratch);
   phases.start("filesystem_walk", 1);
   // If no earlier index is used, every file that is found will be parsed.

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { GitIndex } from "../../working-copy/index-file.ts";
 import type { NewEntry } from "../../working-copy/index-format.ts";
 import { writeIndex } from "../../working-copy/index-writer.ts";
-import { type GitPlace, git, type Repository } from "./git.ts";
+import { type GitPlace, type Repository, runGit } from "./git.ts";
 
 interface KnownIndex {
   index: GitIndex;
@@ -59,7 +59,7 @@ async function readIndex(path: string, hash: Repository["hash"]): Promise<GitInd
  * entries have paths, modes and object ids, but no times.
  */
 async function listedIndex(place: GitPlace, hash: Repository["hash"]): Promise<GitIndex | undefined> {
-  const text = await git(place, ["ls-files", "-z", "--stage", "--full-name", ":/"]);
+  const text = await runGit(place, ["ls-files", "-z", "--stage", "--full-name", ":/"]);
   const entries = new Map<string, NewEntry>();
   for (const line of text?.split("\0") ?? []) {
     const [, mode, objectId, name] = /^(\d+) ([0-9a-f]+) \d\t(.*)$/s.exec(line) ?? [];

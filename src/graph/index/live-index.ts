@@ -109,7 +109,7 @@ export async function openLiveIndex(
   graph: CodeGraph,
   limits = ANSWERING,
 ): Promise<LiveIndex | undefined> {
-  const [known, current] = [store.manifest(), store.current()];
+  const [known, current] = [store.readManifest(), store.current()];
   if (!known || !current) return undefined;
   const cache = readFactCache(current.folder);
   const bytes = cache.segments.reduce((sum, { length }) => sum + length * 8, 0);
@@ -347,7 +347,7 @@ function foundCopier({ builder: old }: Laid, moved: Int32Array, builder: GraphBu
  * out.
  */
 function movedGroups({ communities, processes }: CodeGraph, moved: Int32Array): Groups {
-  const still = (rows: readonly number[]): number[] => {
+  const moveRows = (rows: readonly number[]): number[] => {
     const left: number[] = [];
     for (const row of rows) {
       const now = moved[row] ?? -1;
@@ -357,10 +357,10 @@ function movedGroups({ communities, processes }: CodeGraph, moved: Int32Array): 
   };
   return {
     communities: communities
-      .map((one) => ({ ...one, members: still(one.members) }))
+      .map((one) => ({ ...one, members: moveRows(one.members) }))
       .filter(({ members }) => members.length > 0),
     processes: processes.flatMap((one) => {
-      const steps = still(one.steps);
+      const steps = moveRows(one.steps);
       return steps.length === one.steps.length ? [{ ...one, steps }] : [];
     }),
   };

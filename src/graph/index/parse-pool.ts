@@ -103,9 +103,9 @@ export function createParsePool(
   }
 
   async function parseApart({ files, progress, signal }: Work): Promise<PooledFile[]> {
-    const queue = batches(files);
+    const queue = toBatches(files);
     const results: Answered[] = [];
-    const lane = async () => {
+    const runLane = async () => {
       let parser = waiting.pop();
       try {
         for (let batch = queue.shift(); batch && !signal?.aborted; batch = queue.shift()) {
@@ -123,7 +123,7 @@ export function createParsePool(
         parser?.process.kill("");
       }
     };
-    await Promise.all(Array.from({ length: Math.min(processes, queue.length) }, lane));
+    await Promise.all(Array.from({ length: Math.min(processes, queue.length) }, runLane));
     return storedFiles(results);
   }
 
@@ -163,7 +163,7 @@ function storedFiles(answered: readonly Answered[]): PooledFile[] {
   });
 }
 
-function batches(files: Work["files"]): Batch[] {
+function toBatches(files: Work["files"]): Batch[] {
   const made: { path: string; hash: string }[][] = [];
   let batch: { path: string; hash: string }[] = [];
   let bytes = 0;

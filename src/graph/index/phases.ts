@@ -20,7 +20,7 @@ export interface Phases {
   end(name: PhaseName): void;
 }
 
-const now = () => new Date().toISOString();
+const readNow = () => new Date().toISOString();
 
 /** @param progress called when a phase begins or ends, and in between at most every 50 ms */
 export function createPhases(progress?: (phases: readonly PhaseReport[]) => void): Phases {
@@ -36,7 +36,7 @@ export function createPhases(progress?: (phases: readonly PhaseReport[]) => void
   return {
     list,
     start(name, total) {
-      Object.assign(find(name), { state: "running", total, done: 0, percent: 0, started_at: now() });
+      Object.assign(find(name), { state: "running", total, done: 0, percent: 0, started_at: readNow() });
       report(true);
     },
     step(name, done) {
@@ -47,8 +47,8 @@ export function createPhases(progress?: (phases: readonly PhaseReport[]) => void
     },
     end(name) {
       const phase = find(name);
-      phase.started_at ??= now();
-      Object.assign(phase, { state: "done", done: phase.total, percent: 100, finished_at: now() });
+      phase.started_at ??= readNow();
+      Object.assign(phase, { state: "done", done: phase.total, percent: 100, finished_at: readNow() });
       report(true);
     },
   };

@@ -214,8 +214,8 @@ export class GraphBuilder {
 }
 
 function textsAt(all: NodeTexts, places: Int32Array, more?: NodeTexts): Record<keyof NodeTexts, Texts> {
-  const of = (name: keyof NodeTexts) => new Texts(all[name], places, more?.[name]);
-  return { name: of("name"), qualified: of("qualified"), signature: of("signature"), doc: of("doc") };
+  const pick = (name: keyof NodeTexts) => new Texts(all[name], places, more?.[name]);
+  return { name: pick("name"), qualified: pick("qualified"), signature: pick("signature"), doc: pick("doc") };
 }
 
 /**
@@ -263,7 +263,7 @@ export function addSymbols(
   const { symbols, strings } = facts;
   const ordinalOf = createOrdinals();
   const qualifiedOf: string[] = [];
-  const text = (index: NameRow) => (isNone(index) ? "" : strings[index]!);
+  const readText = (index: NameRow) => (isNone(index) ? "" : strings[index]!);
   const exported = exportedNames(repo, file);
   const owners = writtenOwners(repo, file);
   for (let row = symbols.first; row < symbols.length; row = rowAfter(row)) {
@@ -287,7 +287,7 @@ export function addSymbols(
     builder.nodes.ordinal.put(node, ordinalOf(label, qualified));
     builder.nodes.startLine.put(node, symbols.startLine(row));
     builder.nodes.endLine.put(node, symbols.endLine(row));
-    builder.describeLast(text(symbols.signature(row)), text(symbols.doc(row)));
+    builder.describeLast(readText(symbols.signature(row)), readText(symbols.doc(row)));
     const shared = flags & SymbolFlag.Exported || (isNone(parent) && exported?.has(name));
     builder.nodes.exported.put(node, shared ? 1 : 0);
     builder.addEdgeRow(DEFINED_IN, NO_REASON, node, fileNode, 0);

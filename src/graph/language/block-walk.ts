@@ -51,7 +51,7 @@ interface Declared {
 }
 
 /** Packs the fewest and most arguments of a call into one number, for a symbol's `arity`. */
-export function arity(required: number, most: number, variadic: boolean): number {
+export function packArity(required: number, most: number, variadic: boolean): number {
   return Math.min(required, 900) * 1000 + (variadic ? 999 : Math.min(most, 900));
 }
 

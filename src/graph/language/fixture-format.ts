@@ -2,7 +2,7 @@
 import type { GraphEdge, GraphNode } from "../model.ts";
 
 /** Lists the differences between a graph and what the fixture expects. It is empty if the graph is as expected. */
-export function differences(expected: string, nodes: readonly GraphNode[], edges: readonly GraphEdge[]): string[] {
+export function listDifferences(expected: string, nodes: readonly GraphNode[], edges: readonly GraphEdge[]): string[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const present = new Set(edges.map((edge) => `${edge.type} ${edge.from} -> ${edge.to}`));
   const listed = new Set<string>();

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { indexInMemory } from "../index/index-memory.ts";
-import { differences } from "./fixture-format.ts";
+import { listDifferences } from "./fixture-format.ts";
 
 const ROOT = join(import.meta.dir, "fixtures");
 const only = Bun.env["GRAPH_FIXTURE"];
@@ -24,7 +24,7 @@ describe("the graph of a fixture has the expected nodes and edges, and none of t
       const nodes = Array.from({ length: graph.nodeCount }, (_, row) => graph.node(row));
       const edges = Array.from({ length: graph.edgeCount }, (_, row) => graph.edge(row));
       const expected = readFileSync(join(ROOT, name, "expected.txt"), "utf8");
-      expect(differences(expected, nodes, edges)).toEqual([]);
+      expect(listDifferences(expected, nodes, edges)).toEqual([]);
     });
   }
 });

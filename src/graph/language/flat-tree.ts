@@ -28,7 +28,7 @@ const MEANINGFUL_TOKEN = /^[A-Za-z_]|^(\?\?|\|\||&&|=|\+|-|\*|\?|!|&|::|->|\.|\.
  * Interns a text as the name of a property. Two interned strings are compared by address, other strings character by
  * character. Walks compare kinds all the time and take a twelfth less time this way.
  */
-const atom = (text: string): string => Object.keys({ [text]: 0 })[0] ?? "";
+const intern = (text: string): string => Object.keys({ [text]: 0 })[0] ?? "";
 
 /** Reads the id tables of a loaded grammar. */
 export function grammarTables(language: Language): GrammarTables {
@@ -38,11 +38,11 @@ export function grammarTables(language: Language): GrammarTables {
   const walked = new Uint8Array(count);
   for (let id = 0; id < count; id++) {
     const kind = language.types[id] ?? "ERROR";
-    kinds.push(atom(kind));
+    kinds.push(intern(kind));
     keep[id] = language.nodeTypeIsNamed(id) ? 2 : MEANINGFUL_TOKEN.test(kind) && kind !== "end" ? 1 : 0;
     walked[id] = keep[id] === 2 && !kind.includes("comment") ? 1 : 0;
   }
-  return { kinds, keep, walked, fields: language.fields.map((name) => atom(name ?? "")) };
+  return { kinds, keep, walked, fields: language.fields.map((name) => intern(name ?? "")) };
 }
 
 /** The type of an ERROR node, which covers text that the parser could not read. */

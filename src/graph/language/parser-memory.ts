@@ -55,16 +55,16 @@ const wordAt = (memory: Int32Array, place: number): number => memory[place] ?? 0
 /** Reads the tables of a loaded grammar. */
 export function readProductions(language: Language, { HEAP32: memory }: ParserMemory): Productions {
   const self: number = Reflect.get(language, 0) / 4;
-  const member = (place: number): number => wordAt(memory, self + place);
+  const readMember = (place: number): number => wordAt(memory, self + place);
   const halvesAt = (address: number, length: number) =>
     new Uint16Array(memory.buffer.slice(address, address + length * 2));
-  const width = member(MAX_ALIASES) & 0xffff;
-  const rows = member(PRODUCTION_COUNT);
+  const width = readMember(MAX_ALIASES) & 0xffff;
+  const rows = readMember(PRODUCTION_COUNT);
   const fields = new Uint16Array(rows * width);
-  for (let row = 0; row < rows && member(FIELD_COUNT) > 0; row++) {
+  for (let row = 0; row < rows && readMember(FIELD_COUNT) > 0; row++) {
     // `TSMapSlice`: offset and number of the row's entries. They are read in reverse, so that the first entry wins.
-    const slice = wordAt(memory, member(FIELD_SLICES) / 4 + row);
-    const entries = member(FIELD_ENTRIES) / 4 + (slice & 0xffff);
+    const slice = wordAt(memory, readMember(FIELD_SLICES) / 4 + row);
+    const entries = readMember(FIELD_ENTRIES) / 4 + (slice & 0xffff);
     for (let i = (slice >>> 16) - 1; i >= 0; i--) {
       // The members of `TSFieldMapEntry`: `field_id`, `child_index`, `inherited`.
       const entry = wordAt(memory, entries + i);
@@ -72,8 +72,8 @@ export function readProductions(language: Language, { HEAP32: memory }: ParserMe
       if (!isInherited) fields[row * width + ((entry >>> 16) & 0xff)] = entry & 0xffff;
     }
   }
-  const aliases = halvesAt(member(ALIAS_SEQUENCES), rows * width);
-  const types = halvesAt(member(PUBLIC_SYMBOLS), member(SYMBOL_COUNT) + member(ALIAS_COUNT));
+  const aliases = halvesAt(readMember(ALIAS_SEQUENCES), rows * width);
+  const types = halvesAt(readMember(PUBLIC_SYMBOLS), readMember(SYMBOL_COUNT) + readMember(ALIAS_COUNT));
   return { width, aliases, types, fields };
 }
 

@@ -12,7 +12,7 @@ import { GitIndex } from "../../working-copy/index-file.ts";
 import type { NewEntry } from "../../working-copy/index-format.ts";
 import { writeIndex } from "../../working-copy/index-writer.ts";
 import { GraphError } from "../graph-error.ts";
-import { type GitPlace, git, type Repository, repositoryOf } from "../index/git.ts";
+import { type GitPlace, type Repository, repositoryOf, runGit } from "../index/git.ts";
 import { knownIndex } from "../index/known-index.ts";
 import { MAX_FILE_BYTES } from "../index/source-files.ts";
 import { excludeRules } from "../index/walk.ts";
@@ -47,7 +47,7 @@ export async function changedFiles(
     throw new GraphError("invalid", "base is not a commit");
   const [repository, answer] = await Promise.all([
     repositoryOf(place),
-    git(place, ["rev-parse", `${against}^{commit}`, `${against}^{tree}`]),
+    runGit(place, ["rev-parse", `${against}^{commit}`, `${against}^{tree}`]),
   ]);
   if (!repository) return undefined;
   const [commit, tree] = answer?.trim().split("\n") ?? [];
@@ -144,16 +144,17 @@ async function diffOf({ repository, folder, index, commit }: Against, { edits, c
       GIT_ALTERNATE_OBJECT_DIRECTORIES: `"${repository.objects.replace(/["\\]/g, "\\$&")}"`,
     };
     await writeIndex(indexPath, index, { entries: edits, gone });
-    if (contents.length > 0) await git(place, ["fast-import", "--quiet", "--done"], { env, stdin: blobs(contents) });
+    if (contents.length > 0)
+      await runGit(place, ["fast-import", "--quiet", "--done"], { env, stdin: toFastImport(contents) });
     const below = repository.start === "" ? [] : [`--relative=${repository.start}/`];
-    return (await git(place, [...DIFF, ...below, commit, "--"], { env })) ?? "";
+    return (await runGit(place, [...DIFF, ...below, commit, "--"], { env })) ?? "";
   } finally {
     rmSync(aside, { recursive: true, force: true });
   }
 }
 
 /** The contents in the format of `git fast-import`. */
-function blobs(contents: readonly Buffer[]): Blob {
+function toFastImport(contents: readonly Buffer[]): Blob {
   return new Blob([...contents.flatMap((data) => [`blob\ndata ${data.length}\n`, data, "\n"]), "done\n"]);
 }
 

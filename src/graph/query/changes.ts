@@ -37,9 +37,9 @@ interface ChangesSources {
   /** Where the entries that were read of the working tree are remembered. */
   folder: string;
   /** The structure of files as they are in the working tree now. */
-  now(paths: readonly string[]): Promise<CodeGraph>;
+  parseNow(paths: readonly string[]): Promise<CodeGraph>;
   /** The structure of files with these texts, by path. */
-  before(texts: ReadonlyMap<string, string>): Promise<CodeGraph>;
+  parseBefore(texts: ReadonlyMap<string, string>): Promise<CodeGraph>;
 }
 
 const MAX_LISTED = 1_000;
@@ -65,9 +65,9 @@ export async function changesOf(
   const { files, hunks } = changed;
   const source = files.filter((file) => languageOf(file.path) !== undefined);
   const read = source.slice(0, MAX_READ);
-  const now = await sources.now(read.filter((file) => file.status !== "deleted").map((file) => file.path));
+  const now = await sources.parseNow(read.filter((file) => file.status !== "deleted").map((file) => file.path));
   const edited = read.filter(({ status }) => status === "modified" || status === "deleted").map(({ path }) => path);
-  const before = await sources.before(
+  const before = await sources.parseBefore(
     changed.base ? await committedTexts(sources.place, changed.base, edited) : new Map(),
   );
   const symbols = [...changedSymbols(now, before, read, hunks), ...goneSymbols(now, before, read)];

@@ -24,7 +24,7 @@ export async function committedTexts(
   const asked = paths.filter((path) => !path.includes("\n"));
   if (asked.length === 0) return texts;
   const names = asked.map((path) => `${commit}:${start === "" ? "" : `${start}/`}${path}`);
-  const sizes = await gitBytes(place, ["cat-file", "--batch-check=%(objecttype) %(objectsize)"], lines(names));
+  const sizes = await gitBytes(place, ["cat-file", "--batch-check=%(objecttype) %(objectsize)"], toStdin(names));
   const heads = new TextDecoder().decode(sizes).split("\n");
   let sum = 0;
   const wanted = asked.filter((_, at) => {
@@ -34,7 +34,7 @@ export async function committedTexts(
     return true;
   });
   const chosen = wanted.map((path) => names[asked.indexOf(path)]!);
-  const all = (await gitBytes(place, ["cat-file", "--batch=%(objectsize)"], lines(chosen))) ?? new Uint8Array();
+  const all = (await gitBytes(place, ["cat-file", "--batch=%(objectsize)"], toStdin(chosen))) ?? new Uint8Array();
   let at = 0;
   for (const path of wanted) {
     const end = all.indexOf(0x0a, at);
@@ -47,4 +47,4 @@ export async function committedTexts(
   return texts;
 }
 
-const lines = (names: readonly string[]) => ({ stdin: new Blob([names.map((name) => `${name}\n`).join("")]) });
+const toStdin = (names: readonly string[]) => ({ stdin: new Blob([names.map((name) => `${name}\n`).join("")]) });

@@ -15,8 +15,8 @@ import {
   type RelatedSymbol,
   relatedBy,
   type SymbolView,
+  toUnclear,
   type Unclear,
-  unclear,
 } from "./symbols.ts";
 
 /** The lists of neighbors: the direction and the types of the edges that each follows. */
@@ -68,14 +68,14 @@ export function contextOf(
   unread?: (path: string) => SymbolContext["unread"],
 ): ContextAnswer {
   const rows = rowsNamed(graph, text, options.filePath);
-  if (rows.length !== 1) return unclear(graph, text, rows);
+  if (rows.length !== 1) return toUnclear(graph, text, rows);
   const row = rows[0]!;
   const symbol = graph.node(row);
   const community = communityOf(graph, row);
   const processes = processesOf(graph, row);
   const edges = recordOf(RELATION_NAMES, (relation) => relationEdges(graph, row, relation));
   const lists = recordOf(RELATION_NAMES, (relation) =>
-    edges[relation].slice(0, options.limit ?? RELATED_SHOWN).map((edge) => neighbour(graph, edge, relation)),
+    edges[relation].slice(0, options.limit ?? RELATED_SHOWN).map((edge) => toNeighbour(graph, edge, relation)),
   );
   const totals = { processes: processes.length, ...recordOf(RELATION_NAMES, (relation) => edges[relation].length) };
   const body = symbol.implementation ?? symbol;
@@ -104,9 +104,9 @@ export function relatedOf(
   filePath?: string,
 ): RelatedAnswer {
   const rows = rowsNamed(graph, text, filePath);
-  if (rows.length !== 1) return unclear(graph, text, rows);
+  if (rows.length !== 1) return toUnclear(graph, text, rows);
   const edges = relationEdges(graph, rows[0]!, relation);
-  const items = edges.slice(start, start + count).map((edge) => neighbour(graph, edge, relation));
+  const items = edges.slice(start, start + count).map((edge) => toNeighbour(graph, edge, relation));
   return { found: "one", related: { items, next: start + count < edges.length ? start + count : null } };
 }
 
@@ -121,7 +121,7 @@ function relationEdges(graph: CodeGraph, row: number, relation: Relation): numbe
   return edges.filter((edge) => graph.label(graph.edges.from[edge]!) !== "Import");
 }
 
-const neighbour = (graph: CodeGraph, edge: number, relation: Relation): RelatedSymbol =>
+const toNeighbour = (graph: CodeGraph, edge: number, relation: Relation): RelatedSymbol =>
   relatedBy(graph, edge, RELATIONS[relation][0]);
 
 /** The callers of a symbol. A call of a class counts as a call of its constructor. */

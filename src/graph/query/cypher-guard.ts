@@ -26,7 +26,7 @@ const MAX_NESTING = 32;
 const MAX_NESTED_CASES = 6;
 
 /** @returns why the query is refused; undefined if it only reads */
-export function refusal(query: string): string | undefined {
+export function findRefusal(query: string): string | undefined {
   if (query.length > MAX_LENGTH) return `a query may have at most ${MAX_LENGTH} characters`;
   const tokens = tokenise(query);
   if (typeof tokens === "string") return tokens;

@@ -15,7 +15,7 @@ import {
   SYMBOL_LABELS,
 } from "../model.ts";
 import { placeDiscs, spotIn } from "./graph-layout.ts";
-import { candidatesOf, findSymbols, unclear } from "./symbols.ts";
+import { candidatesOf, findSymbols, toUnclear } from "./symbols.ts";
 
 export interface GraphColumnsOptions {
   /** A symbol, by id or name. If given, its neighborhood is returned instead of a map. */
@@ -182,7 +182,7 @@ function neighbourhoodOf(
   const rows = findSymbols(graph, focus);
   const [node] = rows;
   if (node === undefined || rows.length > 1) {
-    const { candidates } = candidatesOf(unclear(graph, focus, rows));
+    const { candidates } = candidatesOf(toUnclear(graph, focus, rows));
     throw new GraphError("invalid", `${candidates.length} symbols have this name: ask by id`);
   }
   const hops = new Map([[node, 0]]);
@@ -229,18 +229,18 @@ function columnsOf(
     return files.get(path)!;
   };
   const discOf = new Map(shown.map((at, place) => [at, place]));
-  const column = <T>(of: (one: Chosen) => T): T[] => chosen.map(of);
+  const toColumn = <T>(of: (one: Chosen) => T): T[] => chosen.map(of);
   const nodes = {
-    id: column(({ node }) => graph.id(node)),
-    name: column(({ node }) => graph.nodes.name.get(node)!),
-    label: column(({ node }) => graph.nodes.label[node]!),
-    file: column(({ node }) => fileAt(graph.filePath(node))),
-    community: column(({ node }) => discOf.get(community[node]!) ?? -1),
-    line: column(({ node }) => graph.nodes.startLine[node]!),
-    degree: column(({ node }) => degreeOf(graph, node)),
-    hops: column(({ hops }) => hops),
-    x: column(({ x }) => Math.round(x)),
-    y: column(({ y }) => Math.round(y)),
+    id: toColumn(({ node }) => graph.id(node)),
+    name: toColumn(({ node }) => graph.nodes.name.get(node)!),
+    label: toColumn(({ node }) => graph.nodes.label[node]!),
+    file: toColumn(({ node }) => fileAt(graph.filePath(node))),
+    community: toColumn(({ node }) => discOf.get(community[node]!) ?? -1),
+    line: toColumn(({ node }) => graph.nodes.startLine[node]!),
+    degree: toColumn(({ node }) => degreeOf(graph, node)),
+    hops: toColumn(({ hops }) => hops),
+    x: toColumn(({ x }) => Math.round(x)),
+    y: toColumn(({ y }) => Math.round(y)),
   };
   const { edges, cut } = edgesAmong(graph, chosen);
   return {

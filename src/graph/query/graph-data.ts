@@ -34,7 +34,7 @@ export function graphData(graph: CodeGraph, options: GraphDataOptions): GraphDat
   for (let node = 0; node < graph.nodeCount; node++) {
     degree[node] = graph.outgoing(node).length + graph.incoming(node).length;
     if (labels.size > 0 && !labels.has(graph.nodes.label[node]!)) continue;
-    if (options.path && !within(graph, node, options.path)) continue;
+    if (options.path && !isWithin(graph, node, options.path)) continue;
     // Packs degree and row into one number. Sorted, the highest degree comes last, and the first row last among equals.
     fitting[total++] = degree[node]! * ROWS + (ROWS - 1 - node);
   }
@@ -69,7 +69,7 @@ export function graphData(graph: CodeGraph, options: GraphDataOptions): GraphDat
   };
 }
 
-function within(graph: CodeGraph, node: number, path: string): boolean {
+function isWithin(graph: CodeGraph, node: number, path: string): boolean {
   const label = graph.label(node);
   const own = label === "File" || label === "Folder" ? graph.nodes.qualified.get(node)! : graph.filePath(node);
   return own === path || own.startsWith(`${path.replace(/\/$/, "")}/`);

@@ -11,8 +11,8 @@ import {
   processesOf,
   processView,
   type SymbolView,
+  toUnclear,
   type Unclear,
-  unclear,
 } from "./symbols.ts";
 
 type Direction = "upstream" | "downstream";
@@ -59,7 +59,7 @@ const CONTAINS = EDGE_TYPES.indexOf("CONTAINS");
 
 export function impactOf(graph: CodeGraph, options: ImpactOptions): ImpactAnswer {
   const rows = findSymbols(graph, options.target, options.filePath);
-  if (rows.length !== 1) return unclear(graph, options.target, rows);
+  if (rows.length !== 1) return toUnclear(graph, options.target, rows);
   return { found: "one", impact: spread(graph, rows[0]!, options) };
 }
 

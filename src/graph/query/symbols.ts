@@ -39,7 +39,7 @@ const MAX_CANDIDATES = 50;
 const MAX_NEAR = 8;
 
 /** The answer to a text that names none or several symbols. */
-export function unclear(graph: CodeGraph, text: string, rows: readonly number[]): Unclear {
+export function toUnclear(graph: CodeGraph, text: string, rows: readonly number[]): Unclear {
   if (rows.length === 0) return { found: "none", name: text, near: nearNames(graph, text, MAX_NEAR) };
   return { found: "several", candidates: rows.slice(0, MAX_CANDIDATES).map((row) => graph.node(row)) };
 }
@@ -185,15 +185,15 @@ export function processView(graph: CodeGraph, index: number, symbol = -1): Proce
 
 /** The index in `graph.communities` of the community that a symbol belongs to; -1 for none. */
 export function communityOf(graph: CodeGraph, row: number): number {
-  return membership(graph, row, "BELONGS_TO", graph.communities)[0] ?? -1;
+  return findGroups(graph, row, "BELONGS_TO", graph.communities)[0] ?? -1;
 }
 
 /** The indexes in `graph.processes` of the flows in which a symbol takes part. */
 export function processesOf(graph: CodeGraph, row: number): number[] {
-  return membership(graph, row, "PARTICIPATES_IN", graph.processes);
+  return findGroups(graph, row, "PARTICIPATES_IN", graph.processes);
 }
 
-function membership(graph: CodeGraph, row: number, type: EdgeType, groups: readonly { node: number }[]): number[] {
+function findGroups(graph: CodeGraph, row: number, type: EdgeType, groups: readonly { node: number }[]): number[] {
   const wanted = EDGE_TYPES.indexOf(type);
   const first = groups[0]?.node ?? 0;
   const found: number[] = [];

@@ -137,7 +137,7 @@ class MemoryIndex implements WordIndex {
         query,
         fits,
       );
-    const hits = best.map(({ node, score }) => ({ node, score: score * weight(this.graph, node, query) }));
+    const hits = best.map(({ node, score }) => ({ node, score: score * weigh(this.graph, node, query) }));
     return hits.sort((a, b) => b.score - a.score || a.node - b.node).slice(0, limit);
   }
 
@@ -247,7 +247,7 @@ class Best {
  * A factor for what counts beyond words: an exact name, the label, visibility, the path, and how often the symbol is
  * used.
  */
-function weight(graph: CodeGraph, node: number, query: string): number {
+function weigh(graph: CodeGraph, node: number, query: string): number {
   const name = graph.nodes.name.get(node)!;
   const trimmed = query.trim();
   let factor = 1;

@@ -56,8 +56,8 @@ export function readExactReferences(folder: string): ExactReferences {
     for (const [row, path] of paths.entries()) {
       const calls: ExactCall[] = [];
       for (let i = 0; i < (counts[row] ?? 0); i++, at += 3) {
-        const text = (column: number) => texts[cells[at + column] ?? -1] ?? "";
-        calls.push({ line: cells[at] ?? 0, name: text(1), to: text(2) });
+        const readText = (column: number) => texts[cells[at + column] ?? -1] ?? "";
+        calls.push({ line: cells[at] ?? 0, name: readText(1), to: readText(2) });
       }
       files.set(path, { path, hash: hashes[row] ?? "", calls });
     }

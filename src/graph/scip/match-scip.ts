@@ -141,7 +141,7 @@ function nodesByFile(graph: CodeGraph): ReadonlyMap<string, readonly Placed[]> {
 type Nodes = ReturnType<typeof nodesByFile>;
 
 /** The innermost of a file's nodes around a line, counted from 1; undefined if there is none. */
-function innermost(graph: CodeGraph, placed: readonly Placed[], line: number, name?: string): number | undefined {
+function findInnermost(graph: CodeGraph, placed: readonly Placed[], line: number, name?: string): number | undefined {
   let best: Placed | undefined;
   for (const one of placed) {
     if (line < one.start || line > one.end || (name !== undefined && graph.nodes.name.get(one.row) !== name)) continue;
@@ -167,7 +167,7 @@ function definitionsOf(
     for (const occurrence of document.occurrences) {
       if ((occurrence.roles & (DEFINITION | FORWARD)) !== DEFINITION) continue;
       const name = writtenAt(document, lines[occurrence.line] ?? "", occurrence);
-      const row = innermost(graph, rows, occurrence.line + 1, name);
+      const row = findInnermost(graph, rows, occurrence.line + 1, name);
       found.set(keyOf(document.path, occurrence.symbol), row === undefined ? "" : graph.id(row));
     }
   }

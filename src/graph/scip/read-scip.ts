@@ -43,7 +43,7 @@ interface Field {
 /** The fields of a message, in order. @throws ScipError if the message is cut short or has an unknown form */
 function* fieldsOf(message: Uint8Array): Generator<Field> {
   let at = 0;
-  const varint = (): number => {
+  const readVarint = (): number => {
     let value = 0;
     for (let shift = 0; shift < 10; shift++) {
       const byte = message[at++];
@@ -59,18 +59,18 @@ function* fieldsOf(message: Uint8Array): Generator<Field> {
     return message.subarray(at - length, at);
   };
   while (at < message.length) {
-    const tag = varint();
+    const tag = readVarint();
     const number = Math.floor(tag / 8);
     if (number === 0) throw new ScipError("it is no SCIP index");
     switch (tag % 8) {
       case 0:
-        yield { number, value: varint(), bytes: undefined };
+        yield { number, value: readVarint(), bytes: undefined };
         break;
       case 1:
         skip(8);
         break;
       case 2:
-        yield { number, value: 0, bytes: skip(varint()) };
+        yield { number, value: 0, bytes: skip(readVarint()) };
         break;
       case 5:
         skip(4);

@@ -8,7 +8,7 @@ import { unavailable } from "../../core/errors.ts";
 import { WorkerLost, WorkerProcess, type WorkerSetup } from "../../process/worker-process.ts";
 import { GraphError } from "../graph-error.ts";
 import type { PhaseReport } from "../index/phases.ts";
-import { refusal } from "../query/cypher-guard.ts";
+import { findRefusal } from "../query/cypher-guard.ts";
 import type { ScipIndexReport } from "../scip/take-in.ts";
 import type { GraphOperation, GraphReply } from "./protocol.ts";
 import { createQueryPool } from "./query-pool.ts";
@@ -178,7 +178,7 @@ function createLateWrites({ worker, inTurn, limits }: LateWritesDeps) {
     unwritten.delete(store);
   }
   /** Writes the edits after running work. If they are lost, the next look at the files finds them again. */
-  function now(place: GraphPlace): Promise<unknown> {
+  function writeNow(place: GraphPlace): Promise<unknown> {
     if (!unwritten.has(place.store)) return Promise.resolve();
     forget(place);
     const child = worker();
@@ -188,9 +188,9 @@ function createLateWrites({ worker, inTurn, limits }: LateWritesDeps) {
   }
   return {
     forget,
-    now,
+    writeNow,
     later(place: GraphPlace): void {
-      const timer = setTimeout(() => void now(place), limits.writeMs);
+      const timer = setTimeout(() => void writeNow(place), limits.writeMs);
       timer.unref();
       unwritten.set(place.store, timer);
     },
@@ -200,7 +200,7 @@ function createLateWrites({ worker, inTurn, limits }: LateWritesDeps) {
   };
 }
 
-async function twice<T>(attempt: () => Promise<T>): Promise<T> {
+async function retryOnce<T>(attempt: () => Promise<T>): Promise<T> {
   try {
     return await attempt();
   } catch (error) {
@@ -243,19 +243,19 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
   });
 
   function ask(place: GraphPlace, operation: GraphOperation, args: readonly unknown[] = [], json?: true) {
-    return twice(() => {
+    return retryOnce(() => {
       questions ??= spawn(COLLECT_EARLY, bounds);
       const asked: Asked = { operation, args, timeoutMs: limits.questionTimeoutMs };
       return askWorker(questions, place, json ? { ...asked, json } : asked);
     });
   }
 
-  function cypher(place: GraphPlace, args: Parameters<GraphSession["cypher"]>): Promise<GraphJson> {
+  function runCypher(place: GraphPlace, args: Parameters<GraphSession["cypher"]>): Promise<GraphJson> {
     // Checked before the query gets a process, so that a refused query costs nothing.
-    const refused = refusal(args[0]);
+    const refused = findRefusal(args[0]);
     if (refused) return Promise.reject(new GraphError("invalid", refused));
     // The query's process reads the graph on disk. If an index job is running, its newer graph is not waited for.
-    const written = wholes.has(place.store) ? Promise.resolve() : writes.now(place);
+    const written = wholes.has(place.store) ? Promise.resolve() : writes.writeNow(place);
     return written.then(() => queries.ask(place, args));
   }
 
@@ -291,7 +291,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
 
   async function runIndex(place: GraphPlace, options: Parameters<RemoteGraph["index"]>[0]): Promise<IndexRun> {
     const { force, seed, scip, signal, progress, prepare = true } = options;
-    return twice(async () => {
+    return retryOnce(async () => {
       signal?.throwIfAborted();
       const child = spawn(INDEXING, bounds);
       const stop = () => child.kill("index job cancelled");
@@ -323,7 +323,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
     project(place, around = (ask) => ask()) {
       return {
         async index(options) {
-          const work = async (): Promise<IndexRun> => {
+          const editOrIndex = async (): Promise<IndexRun> => {
             const report = await takeEdit(place, options);
             if (report) return { report, isOpen: true, settled: Promise.resolve() };
             wholes.add(place.store);
@@ -333,14 +333,14 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
               wholes.delete(place.store);
             }
           };
-          const { report, isOpen } = await inTurn(place.store, work, ({ settled }) => settled);
+          const { report, isOpen } = await inTurn(place.store, editOrIndex, ({ settled }) => settled);
           if (!isOpen) writes.forget(place);
           if (report.changed && !isOpen && options.prepare !== false) await warm(place);
           return report;
         },
         status: () => ask(place, "status") as Promise<GraphStatus>,
         tool: (...args) => ask(place, "tool", args) as Promise<string>,
-        cypher: (...args) => around(() => cypher(place, args)),
+        cypher: (...args) => around(() => runCypher(place, args)),
         json: Object.fromEntries(
           QUESTIONS.map((operation) => [
             operation,

@@ -21,17 +21,17 @@ interface EndpointBody {
  */
 export function endpointBody(operation: GraphOperation, value: unknown): EndpointBody {
   if (operation === "communities" || operation === "processes") return toListBody(value as Windowed<unknown>);
-  const single = (body: unknown) => ({ body, next: null });
+  const toSingle = (body: unknown) => ({ body, next: null });
   if (operation === "context") {
     const answer = value as ContextAnswer;
-    return single(answer.found === "one" ? answer.context : candidatesOf(answer));
+    return toSingle(answer.found === "one" ? answer.context : candidatesOf(answer));
   }
   if (operation === "impact" || operation === "ask") {
     const answer = value as ImpactAnswer | AskAnswer;
-    if (answer.found !== "one") return single(candidatesOf(answer));
-    return single("impact" in answer ? answer.impact : answer.answer);
+    if (answer.found !== "one") return toSingle(candidatesOf(answer));
+    return toSingle("impact" in answer ? answer.impact : answer.answer);
   }
-  if (operation !== "related") return single(value);
+  if (operation !== "related") return toSingle(value);
   const answer = value as RelatedAnswer;
   if (answer.found === "one") return toListBody(answer.related);
   const { candidates } = candidatesOf(answer);

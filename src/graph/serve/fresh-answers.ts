@@ -69,10 +69,10 @@ export function createFreshAnswers(
    */
   async function lackOf({ isOlder, done }: Update): Promise<string> {
     try {
-      const older = await within(patience.compareMs, isOlder);
+      const older = await waitAtMost(patience.compareMs, isOlder);
       if (older === undefined) return NOT_COMPARED;
       if (!older) return "";
-      const isDone = await within(
+      const isDone = await waitAtMost(
         patience.indexMs,
         done.then(() => true),
       );
@@ -108,7 +108,7 @@ export function createFreshAnswers(
 const withNote = (text: string, note: string): string => (note === "" ? text : `${text}\n\n${note}`);
 
 /** Waits for a result up to this long, ms. @returns undefined if the time is over */
-async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+async function waitAtMost<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const patience = new Promise<undefined>((done) => {
     timer = setTimeout(done, ms, undefined);

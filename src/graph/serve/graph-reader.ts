@@ -45,7 +45,7 @@ export function createGraphReader(store: GraphStore): GraphReader {
 
   /** Tries again if an index job replaced the generation meanwhile. */
   function open(attempts = 3): OpenedGraph {
-    const [manifest, files] = [store.manifest(), store.current()];
+    const [manifest, files] = [store.readManifest(), store.current()];
     if (!manifest || !files) throw new GraphError("not_indexed", "there is no index yet");
     const { generation } = manifest;
     if (opened && (opened.generation === generation || warming === generation)) return opened;
@@ -62,7 +62,7 @@ export function createGraphReader(store: GraphStore): GraphReader {
   return {
     open,
     async warm() {
-      const [manifest, files] = [store.manifest(), store.current()];
+      const [manifest, files] = [store.readManifest(), store.current()];
       if (!manifest || !files) return;
       if (opened?.generation !== manifest.generation) {
         warming = manifest.generation;
@@ -80,12 +80,12 @@ export function createGraphReader(store: GraphStore): GraphReader {
       await words?.runWithPauses(() => words === opened?.words);
     },
     openCurrent() {
-      const isOther = opened?.generation !== store.manifest()?.generation;
+      const isOther = opened?.generation !== store.readManifest()?.generation;
       if (isOther) opened = undefined;
       return open();
     },
     replace(graph, kept) {
-      const [manifest, files] = [store.manifest(), store.current()];
+      const [manifest, files] = [store.readManifest(), store.current()];
       if (!manifest || !files) return;
       // The word index is made by the next search, so that answers to other questions do not wait for it.
       const patched = kept && opened && patchOf(opened, kept);

@@ -55,11 +55,11 @@ interface Parts {
   store: GraphStore;
   reader: GraphReader;
   looker: Looker;
-  grammars(): Promise<Grammars>;
+  loadGrammars(): Promise<Grammars>;
   slot: LiveSlot;
 }
 
-export function createLiveGraph({ place, store, reader, looker, grammars, slot }: Parts): LiveGraph {
+export function createLiveGraph({ place, store, reader, looker, loadGrammars, slot }: Parts): LiveGraph {
   let index: LiveIndex | undefined;
   let kept: { look: Look; commit: string } | undefined;
   let idle: ReturnType<typeof setTimeout> | undefined;
@@ -77,25 +77,25 @@ export function createLiveGraph({ place, store, reader, looker, grammars, slot }
     kept = undefined;
   }
 
-  function current(): LiveIndex | undefined {
-    if (index && index.generation !== store.manifest()?.generation) drop();
+  function findCurrent(): LiveIndex | undefined {
+    if (index && index.generation !== store.readManifest()?.generation) drop();
     return index;
   }
 
   async function take(look: Look, commit: string): Promise<IndexReport | undefined> {
-    const live = current();
-    const known = live?.manifest ?? store.manifest();
+    const live = findCurrent();
+    const known = live?.manifest ?? store.readManifest();
     if (live && known?.fingerprint === look.fingerprint) return reportOf(live.manifest, 0, false);
     if (!known || known.fingerprint === look.fingerprint) return undefined;
     const opened = live ? undefined : reader.openCurrent();
     const opening = opened && openLiveIndex(place.root, store, look, opened.graph);
     // Other threads compile grammars meanwhile.
-    const [next, loaded] = await Promise.all([live ?? opening, loadNewest(grammars(), look)]);
+    const [next, loaded] = await Promise.all([live ?? opening, loadNewest(loadGrammars(), look)]);
     if (!next) return undefined;
     const { graph, generation } = reader.openCurrent();
     if (generation !== next.generation || (opened && generation !== opened.generation)) return undefined;
     const edit = await next.edit(look, commit, graph, loaded);
-    if (!edit || next.generation !== store.manifest()?.generation) return undefined;
+    if (!edit || next.generation !== store.readManifest()?.generation) return undefined;
     reader.replace(edit.graph, edit.kept);
     keep(next);
     return reportOf(edit.manifest, edit.parsed, true);
@@ -110,23 +110,26 @@ export function createLiveGraph({ place, store, reader, looker, grammars, slot }
   }
 
   async function openAhead(): Promise<void> {
-    const [look, known] = [kept?.look, store.manifest()];
+    const [look, known] = [kept?.look, store.readManifest()];
     const isCurrent = look !== undefined && look.fingerprint === known?.fingerprint;
-    if (!isCurrent || known.generation === unfit || current() || !slot.isFree) return;
+    if (!isCurrent || known.generation === unfit || findCurrent() || !slot.isFree) return;
     const { graph } = reader.openCurrent();
-    const [opened] = await Promise.all([openLiveIndex(place.root, store, look, graph), loadNewest(grammars(), look)]);
+    const [opened] = await Promise.all([
+      openLiveIndex(place.root, store, look, graph),
+      loadNewest(loadGrammars(), look),
+    ]);
     if (!opened) unfit = known.generation;
     // Meanwhile an edit or a whole index may have been made.
-    if (opened && opened.generation === store.manifest()?.generation && !current() && slot.isFree) keep(opened);
+    if (opened && opened.generation === store.readManifest()?.generation && !findCurrent() && slot.isFree) keep(opened);
   }
 
   function settleGroups(): void {
-    const settled = current()?.settleGroups();
+    const settled = findCurrent()?.settleGroups();
     if (settled) reader.replace(settled, "all");
   }
 
   return {
-    manifest: () => current()?.manifest ?? store.manifest(),
+    manifest: () => findCurrent()?.manifest ?? store.readManifest(),
     keepLook: (look, commit) => {
       kept = { look, commit };
     },
@@ -150,12 +153,12 @@ export function createLiveGraph({ place, store, reader, looker, grammars, slot }
     },
     settleGroups,
     keys() {
-      const live = current();
+      const live = findCurrent();
       return live?.isAhead ? live.keys() : undefined;
     },
     write() {
       settleGroups();
-      const live = current();
+      const live = findCurrent();
       if (!live?.isAhead) return;
       const { graph } = reader.open();
       live.write();

@@ -18,7 +18,7 @@ import { type AskAnswer, type AskOptions, ask } from "../query/ask/ask.ts";
 import { type Changes, changesOf } from "../query/changes.ts";
 import { type ContextAnswer, contextOf, type RelatedAnswer, type Relation, relatedOf } from "../query/context.ts";
 import { explainFailure } from "../query/cypher-failure.ts";
-import { refusal } from "../query/cypher-guard.ts";
+import { findRefusal } from "../query/cypher-guard.ts";
 import { type GraphColumns, type GraphColumnsOptions, graphColumns } from "../query/graph-columns.ts";
 import { type GraphData, type GraphDataOptions, graphData } from "../query/graph-data.ts";
 import {
@@ -137,19 +137,19 @@ export function createGraphSession(place: GraphPlace, slot: LiveSlot = createLiv
   const { root } = place;
   const store = createGraphStore(place.store);
   const reader = createGraphReader(store);
-  const graph = () => reader.open().graph;
+  const openGraph = () => reader.open().graph;
   /** The graph with up-to-date clusters and flows. */
   const settleGraph = () => {
     live.settleGroups();
-    return graph();
+    return openGraph();
   };
   let loaded: Promise<Grammars> | undefined;
-  const grammars = () => {
+  const loadGrammars = () => {
     loaded ??= createGrammars();
     return loaded;
   };
   const looker = createLooker(place, place.store);
-  const live = createLiveGraph({ place, store, reader, looker, grammars, slot });
+  const live = createLiveGraph({ place, store, reader, looker, loadGrammars, slot });
   let kuzu: { generation: number; reader: KuzuReader } | undefined;
 
   const readLines = (path: string, from: number, to: number) => sourceLines(root, path, from, to);
@@ -159,7 +159,7 @@ export function createGraphSession(place: GraphPlace, slot: LiveSlot = createLiv
     return found ? { lines: found.lines, of: found.of } : null;
   };
 
-  const keys = () => {
+  const loadKeys = () => {
     const current = store.current();
     const found = live.keys() ?? (current && readKeyIndex(current.folder));
     if (!found) throw new GraphError("not_indexed", "the index of keys cannot be read: index again");
@@ -169,7 +169,7 @@ export function createGraphSession(place: GraphPlace, slot: LiveSlot = createLiv
   /** The path of the current generation's database. It is made if it does not exist. */
   function cypherPath(): { generation: number; path: string } {
     live.write();
-    const [manifest, files] = [store.manifest(), store.current()];
+    const [manifest, files] = [store.readManifest(), store.current()];
     // If the database exists, the graph itself need not be opened.
     if (manifest && files && existsSync(files.kuzu)) return { generation: manifest.generation, path: files.kuzu };
     const { generation, graph, kuzuPath } = reader.open();
@@ -214,31 +214,31 @@ export function createGraphSession(place: GraphPlace, slot: LiveSlot = createLiv
       const { graph, words } = reader.open();
       return searchGraph(graph, words.now(), options, readLines);
     },
-    context: (symbol, filePath, limit) => contextOf(graph(), symbol, { filePath, limit }, readLines, unreadOf),
-    related: (symbol, relation, window, filePath) => relatedOf(graph(), symbol, relation, window, filePath),
-    impact: (options) => impactOf(graph(), options),
+    context: (symbol, filePath, limit) => contextOf(openGraph(), symbol, { filePath, limit }, readLines, unreadOf),
+    related: (symbol, relation, window, filePath) => relatedOf(openGraph(), symbol, relation, window, filePath),
+    impact: (options) => impactOf(openGraph(), options),
     ask(options) {
       const { graph, words } = reader.open();
       using sources = openSources(root);
       try {
         const readText = (path: string) => sources.text(path) ?? "";
-        return ask({ graph, words: words.now(), keys, readText }, options);
+        return ask({ graph, words: words.now(), loadKeys, readText }, options);
       } catch (error) {
         throw error instanceof RangeError ? new GraphError("invalid", error.message) : error;
       }
     },
     async changes(base) {
       // Throws if there is no graph.
-      graph();
-      const loaded = await grammars();
-      const now = (paths: readonly string[]) => structureOnDisk(root, paths, loaded);
-      const before = (texts: ReadonlyMap<string, string>) => structureOfTexts(texts, loaded);
-      const changes = await changesOf(graph, { place, folder: place.store, now, before }, base);
+      openGraph();
+      const loaded = await loadGrammars();
+      const parseNow = (paths: readonly string[]) => structureOnDisk(root, paths, loaded);
+      const parseBefore = (texts: ReadonlyMap<string, string>) => structureOfTexts(texts, loaded);
+      const changes = await changesOf(openGraph, { place, folder: place.store, parseNow, parseBefore }, base);
       if (!changes) throw new GraphError("no_repository", "the project is not a git repository");
       return changes;
     },
     async cypher(query, params, limit) {
-      const refused = refusal(query);
+      const refused = findRefusal(query);
       if (refused) throw new GraphError("invalid", refused);
       const reading = kuzuNow();
       const started = performance.now();

@@ -146,7 +146,7 @@ function nameSymbol(symbol: SymbolView): string {
   return symbol.label === "File" ? symbol.qualified_name : `${symbol.qualified_name} ${place(symbol)}`;
 }
 
-function head(symbol: SymbolView): string {
+function formatHead(symbol: SymbolView): string {
   return `${symbol.label} ${nameSymbol(symbol)}`;
 }
 
@@ -167,7 +167,7 @@ export function queryText(result: SearchAnswer, limit = DEFAULT_ANSWER_BYTES): s
   const answer = new Answer(limit);
   if (result.items.length === 0) answer.add("nothing found");
   for (const { symbol, community } of result.items) {
-    answer.add(`${head(symbol)}${community ? ` [${community.label}]` : ""}`);
+    answer.add(`${formatHead(symbol)}${community ? ` [${community.label}]` : ""}`);
     if (symbol.doc) answer.add(`  ${symbol.doc.slice(0, 160)}`);
   }
   if (result.processes.length > 0) answer.add("flows:");
@@ -176,7 +176,7 @@ export function queryText(result: SearchAnswer, limit = DEFAULT_ANSWER_BYTES): s
 }
 
 /** The answer for a name that means none or several symbols. */
-function unclear(
+function formatUnclear(
   result: { found: "several"; candidates: readonly SymbolView[] } | { found: "none"; near: readonly string[] },
   limit: number,
 ): string {
@@ -186,7 +186,7 @@ function unclear(
     if (result.near.length > 0) answer.add(`near names: ${result.near.join(", ")}`);
   } else {
     answer.add(`${result.candidates.length} symbols of that name; name its file as well, or give the qualified name:`);
-    for (const symbol of result.candidates) answer.add(`  ${head(symbol)}`);
+    for (const symbol of result.candidates) answer.add(`  ${formatHead(symbol)}`);
   }
   return answer.text();
 }
@@ -205,11 +205,11 @@ const LISTS: readonly (readonly [Relation, string])[] = [
 ];
 
 export function contextText(result: ContextAnswer, limit = DEFAULT_ANSWER_BYTES): string {
-  if (result.found !== "one") return unclear(result, limit);
+  if (result.found !== "one") return formatUnclear(result, limit);
   const { context } = result;
   const answer = new Answer(limit);
   const { symbol } = context;
-  answer.add(symbol.implementation ? head(symbol) : `${head(symbol)}-${symbol.end_line}`);
+  answer.add(symbol.implementation ? formatHead(symbol) : `${formatHead(symbol)}-${symbol.end_line}`);
   if (symbol.signature) answer.add(symbol.signature);
   if (symbol.doc) answer.add(symbol.doc);
   const { unread } = context;
@@ -226,11 +226,11 @@ export function contextText(result: ContextAnswer, limit = DEFAULT_ANSWER_BYTES)
 }
 
 export function impactText(result: ImpactAnswer, limit = DEFAULT_ANSWER_BYTES): string {
-  if (result.found !== "one") return unclear(result, limit);
+  if (result.found !== "one") return formatUnclear(result, limit);
   const { impact } = result;
   const answer = new Answer(limit);
   const what = impact.direction === "upstream" ? "depend on it" : "it depends on";
-  answer.add(`${head(impact.target)}: risk ${impact.risk}; ${impact.total} symbols ${what}`);
+  answer.add(`${formatHead(impact.target)}: risk ${impact.risk}; ${impact.total} symbols ${what}`);
   for (const depth of impact.depths) {
     answer.add(`depth ${depth.depth}, ${depth.label} (${depth.total}):`);
     for (const symbol of depth.symbols) answer.add(`  ${nameSymbol(symbol)}`);
@@ -246,7 +246,7 @@ export function impactText(result: ImpactAnswer, limit = DEFAULT_ANSWER_BYTES): 
 }
 
 export function askText(result: AskAnswer, limit = DEFAULT_ANSWER_BYTES): string {
-  if (result.found !== "one") return unclear(result, limit);
+  if (result.found !== "one") return formatUnclear(result, limit);
   const answer = new Answer(limit);
   answer.add(result.answer.summary);
   for (const { title, entries, total } of result.answer.groups) {

@@ -92,14 +92,14 @@ export interface GraphStore {
   /** The folder that holds all generations. */
   folder: string;
   /** The current manifest; undefined if there is none that this version can use. */
-  manifest(): Manifest | undefined;
+  readManifest(): Manifest | undefined;
   current(): Generation | undefined;
   /** The current generation's snapshot, as it was written; undefined if it is missing or damaged. */
   snapshot(): Uint8Array | undefined;
   /** Creates an empty generation folder beside the current one. */
   begin(): Generation & { number: number };
   /** A place for temporary files from which a generation is made. */
-  scratch(): Scratch;
+  createScratch(): Scratch;
   /** Makes a generation the current one and removes older ones. */
   commit(generation: Generation & { number: number }, manifest: Omit<Manifest, "format" | "generation">): Manifest;
   /**
@@ -113,12 +113,12 @@ export interface GraphStore {
 
 function generationAt(root: string, number: number): Generation & { number: number } {
   const folder = join(root, `g${number}`);
-  const at = (name: string) => join(folder, name);
+  const joinFolder = (name: string) => join(folder, name);
   return {
     number,
     folder,
-    snapshot: at("graph.bin"),
-    kuzu: at("graph.kuzu"),
+    snapshot: joinFolder("graph.bin"),
+    kuzu: joinFolder("graph.kuzu"),
   };
 }
 
@@ -132,7 +132,7 @@ export function createGraphStore(root: string): GraphStore {
   let lastRead: { stamp: string; manifest: Manifest } | undefined;
 
   /** Called before every answer, so the file is parsed again only if it changed. */
-  function manifest(): Manifest | undefined {
+  function readManifest(): Manifest | undefined {
     try {
       const { ino, mtimeMs, size } = statSync(manifestPath);
       const stamp = `${ino} ${mtimeMs} ${size}`;
@@ -154,7 +154,7 @@ export function createGraphStore(root: string): GraphStore {
     return generation;
   };
 
-  const scratch: GraphStore["scratch"] = () => {
+  const createScratch: GraphStore["createScratch"] = () => {
     const folder = join(root, `${SCRATCH}${randomUUID()}`);
     let files = 0;
     dropLeftScratch();
@@ -194,13 +194,13 @@ export function createGraphStore(root: string): GraphStore {
 
   return {
     folder: root,
-    manifest,
+    readManifest,
     current() {
-      const known = manifest();
+      const known = readManifest();
       return known && generationAt(root, known.generation);
     },
     snapshot() {
-      const known = manifest();
+      const known = readManifest();
       if (!known) return undefined;
       try {
         const bytes = readFileSync(generationAt(root, known.generation).snapshot);
@@ -210,13 +210,13 @@ export function createGraphStore(root: string): GraphStore {
       }
     },
     begin,
-    scratch,
+    createScratch,
     commit,
     discard,
     seedFrom(other) {
-      if (manifest()) return;
+      if (readManifest()) return;
       const source = createGraphStore(other);
-      const [known, files] = [source.manifest(), source.current()];
+      const [known, files] = [source.readManifest(), source.current()];
       if (!known || !files) return;
       const { number, ...own } = begin();
       try {

@@ -106,7 +106,7 @@ function closeResult(result: Closable | Closable[]): void {
   for (const one of Array.isArray(result) ? result : [result]) one.close();
 }
 
-const csv = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+const quoteCsv = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 
 /** Writes the graph as a new Kuzu database at a path that does not exist yet. */
 export function writeKuzu(path: string, graph: CodeGraph): void {
@@ -157,21 +157,27 @@ function writeNodeFiles(folder: string, graph: CodeGraph): Map<string, string> {
   for (let row = 0; row < graph.nodeCount; row++) {
     const node = graph.node(row);
     if (node.label === "Community" || node.label === "Process") continue;
-    const texts = [node.id, node.name, node.qualified_name, node.file_path].map(csv).join();
-    const path = node.label === "File" ? csv(node.qualified_name) : csv(node.file_path);
+    const texts = [node.id, node.name, node.qualified_name, node.file_path].map(quoteCsv).join();
+    const path = node.label === "File" ? quoteCsv(node.qualified_name) : quoteCsv(node.file_path);
     push(
       node.label,
       node.label === "File"
-        ? `${row},${csv(node.id)},${csv(node.name)},${csv(node.qualified_name)},${path},${node.start_line},${node.end_line},${node.language},${node.exported},"",""`
-        : `${row},${texts},${node.start_line},${node.end_line},${node.language},${node.exported},${csv(node.signature)},${csv(node.doc)}`,
+        ? `${row},${quoteCsv(node.id)},${quoteCsv(node.name)},${quoteCsv(node.qualified_name)},${path},${node.start_line},${node.end_line},${node.language},${node.exported},"",""`
+        : `${row},${texts},${node.start_line},${node.end_line},${node.language},${node.exported},${quoteCsv(node.signature)},${quoteCsv(node.doc)}`,
     );
   }
   for (const { node, label, cohesion, members } of graph.communities) {
-    push("Community", `${node},${csv(graph.id(node))},${csv(label)},${csv(label)},${cohesion},${members.length}`);
+    push(
+      "Community",
+      `${node},${quoteCsv(graph.id(node))},${quoteCsv(label)},${quoteCsv(label)},${cohesion},${members.length}`,
+    );
   }
   for (const { node, label, kind, steps } of graph.processes) {
-    const ends = `${csv(graph.id(steps[0]!))},${csv(graph.id(steps.at(-1)!))}`;
-    push("Process", `${node},${csv(graph.id(node))},${csv(label)},${csv(label)},${kind},${steps.length},${ends}`);
+    const ends = `${quoteCsv(graph.id(steps[0]!))},${quoteCsv(graph.id(steps.at(-1)!))}`;
+    push(
+      "Process",
+      `${node},${quoteCsv(graph.id(node))},${quoteCsv(label)},${quoteCsv(label)},${kind},${steps.length},${ends}`,
+    );
   }
   return writeAll(folder, lines, "node");
 }

@@ -1,39 +1,39 @@
 /** Cases: parameters of callbacks, whose types come from the function that the callback is passed to. */
-import { type Case, depot } from "./case.ts";
+import { type Case, createDepotCase } from "./case.ts";
 
 const HANDLE = "type Handle = (parcel: Parcel) => void;\n";
 const ONE = "depot.send('a', (parcel) => parcel.stamp('x'));";
 
 export const CALLBACKS: readonly Case[] = [
-  depot("one call signature", `${HANDLE}interface Send { (to: string, h: Handle): Depot }`, ONE),
-  depot(
+  createDepotCase("one call signature", `${HANDLE}interface Send { (to: string, h: Handle): Depot }`, ONE),
+  createDepotCase(
     "signatures of different length",
     `${HANDLE}interface Send { (h: Handle): Depot; (to: string, h: Handle): Depot }`,
     ONE,
   ),
-  depot(
+  createDepotCase(
     "signatures of the same length, told apart by text or function",
     `${HANDLE}interface Send { (one: Handle, two: Handle): Depot; (to: string, h: Handle): Depot }`,
     ONE,
   ),
-  depot(
+  createDepotCase(
     "a generic alias",
     "type Handle<T = any> = (parcel: Parcel) => T;\ninterface Send { <T>(to: string, h: Handle<T>): Depot }",
     ONE,
   ),
-  depot(
+  createDepotCase(
     "a union of function types",
     "type Now = (parcel: Parcel) => void;\ntype Later = (parcel: Parcel) => Promise<void>;\ninterface Send { (to: string, h: Now | Later): Depot }",
     ONE,
   ),
-  depot("a rest parameter", `${HANDLE}interface Send { (to: string, ...all: Handle[]): Depot }`, ONE),
-  depot(
+  createDepotCase("a rest parameter", `${HANDLE}interface Send { (to: string, ...all: Handle[]): Depot }`, ONE),
+  createDepotCase(
     "a rest parameter of a tuple",
     `type Count = (n: string) => void;\n${HANDLE}interface Send { (to: string, ...all: [Count, Handle]): Depot }`,
     "depot.send('a', (n) => n.trim(), (parcel) => parcel.weight());",
     ["main > Parcel.weight"],
   ),
-  depot(
+  createDepotCase(
     "several handlers, one signature for each number of them",
     `${HANDLE}interface Send { (to: string, a: Handle): Depot; (to: string, a: Handle, b: Handle): Depot }`,
     "depot.send('a', (p) => p.weight(), (p) => p.stamp('x'));",

@@ -15,7 +15,7 @@ export interface Case {
 const PARCEL = "export class Parcel { stamp(mark: string): Parcel { return this; } weight(): number { return 0; } }\n";
 
 /** A case with a class whose `send` is a property of the type `Send`, called with one or more callbacks. */
-export function depot(
+export function createDepotCase(
   title: string,
   types: string,
   use: string,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Access, denial } from "../../http/caller.ts";
+import { type Access, findDenial } from "../../http/caller.ts";
 import { type Account, elsewhere, logIn, makeUser, setupAdmin } from "../accounts.ts";
 import { openTestApp } from "../app.ts";
 import { OPEN_PROJECTS } from "../open-projects.ts";
@@ -149,7 +149,7 @@ describe("the access matrix", () => {
   test("an execution's token is let into the routes that say so, and an ended or invented one nowhere", async () => {
     const execution = { id: "exe_x", sessionId: "sess_x", agentId: "scribe" };
     for (const route of routes) {
-      const refused = denial({ kind: "execution", admin: false, projects: OPEN_PROJECTS, execution }, route);
+      const refused = findDenial({ kind: "execution", admin: false, projects: OPEN_PROJECTS, execution }, route);
       const open = route.access === "public" || route.access === "env" || route.execution;
       expect([rowOf(route), refused?.status]).toEqual([rowOf(route), open ? undefined : 403]);
     }

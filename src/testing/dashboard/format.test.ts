@@ -1,7 +1,14 @@
 /** How pages format times and terminal commands, and what a form proposes. */
 import { expect, test } from "bun:test";
 import { ownBudget } from "../../web/page/runs/own-budget.ts";
-import { ago, agoInSentence, costText, duration, formatNumber, shellWord } from "../../web/ui/format.ts";
+import {
+  agoInSentence,
+  costText,
+  formatDuration,
+  formatNumber,
+  formatRelative,
+  shellWord,
+} from "../../web/ui/format.ts";
 import { plainText } from "../../web/ui/plain-text.ts";
 
 const NOW = Date.parse("2026-06-15T12:00:00Z");
@@ -9,7 +16,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
 test("a time is said in one unit, before and after now, and as its own date when it is far away", () => {
-  const formatAgo = (ms: number) => ago(NOW + ms, NOW);
+  const formatAgo = (ms: number) => formatRelative(NOW + ms, NOW);
   expect([-3 * DAY, -120 * MINUTE, -4 * MINUTE, -10_000, 10_000].map(formatAgo)).toEqual([
     "3 d",
     "2 h",
@@ -23,7 +30,7 @@ test("a time is said in one unit, before and after now, and as its own date when
 });
 
 test("what took less than a tenth of a second is said in milliseconds", () => {
-  expect([-5, 0, 0.3, 40, 99.9, 100, 1_400, 12_000].map(duration)).toEqual([
+  expect([-5, 0, 0.3, 40, 99.9, 100, 1_400, 12_000].map(formatDuration)).toEqual([
     "0 s",
     "0 s",
     "1 ms",

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
-import { visible } from "../../web/ui/visible.ts";
+import { escapeUnseen } from "../../web/ui/visible.ts";
 import { PASSWORD, setupAdmin } from "../accounts.ts";
 import { hasBrowser, openBrowser } from "../browser.ts";
 import { type CodeHostFake, startCodeHost } from "../code-host.ts";
@@ -24,9 +24,9 @@ setDefaultTimeout(600_000);
 const VISITORS = 3;
 
 test("characters that turn text around or cannot be seen are shown by name; other text stays as it is", () => {
-  expect(visible("photo_\u202Egpj.exe")).toBe("photo_[U+202E]gpj.exe");
-  expect(visible("\u2066a\u2069 \u001b[31m \u0007 \u009b")).toBe("[U+2066]a[U+2069] ␛[31m ␇ [U+009B]");
-  for (const text of ["a\tb\r\nc", "שלום, עולם", "👩‍💻 é 日本", "\u200fa\u200e"]) expect(visible(text)).toBe(text);
+  expect(escapeUnseen("photo_\u202Egpj.exe")).toBe("photo_[U+202E]gpj.exe");
+  expect(escapeUnseen("\u2066a\u2069 \u001b[31m \u0007 \u009b")).toBe("[U+2066]a[U+2069] ␛[31m ␇ [U+009B]");
+  for (const text of ["a\tb\r\nc", "שלום, עולם", "👩‍💻 é 日本", "\u200fa\u200e"]) expect(escapeUnseen(text)).toBe(text);
 });
 
 describe.skipIf(!hasBrowser())("hostile text", () => {

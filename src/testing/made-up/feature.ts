@@ -5,7 +5,7 @@ import { Type as t } from "@sinclair/typebox";
 import { defineJob } from "../../core/jobs.ts";
 import { type Tool, toolsOf } from "../../engine/tool.ts";
 import type { Agents } from "../../feature/agents/service.ts";
-import { ok } from "../../feature/doctor/model.ts";
+import { pass } from "../../feature/doctor/model.ts";
 import { type Core, defineFeature } from "../../feature/feature.ts";
 import type { Jobs } from "../../feature/jobs/service.ts";
 import { bellEvents, bellRung } from "./events.ts";
@@ -48,7 +48,7 @@ export const createBells = (diary: BellDiary) =>
         jobs: [job],
         tools: toolsOf("bells", [tool]),
         counts: () => ({ bells_rung: rung }),
-        checks: () => [ok("bells", "The bell hangs.")],
+        checks: () => [pass("bells", "The bell hangs.")],
         handOver: (from, to) => void diary.owners.push(`${from} → ${to}`),
         prunes: [{ keep: 1, run: createRecorder("pruned") }],
         start: createRecorder("start"),

@@ -10,7 +10,7 @@ import { parse } from "yaml";
 import { FEATURES } from "../../app/features.ts";
 import { type Core, defineFeature } from "../../feature/feature.ts";
 import { createEndpoint } from "../../feature/mcp-server/endpoint.ts";
-import { operation, operations } from "../../http/operation.ts";
+import { defineOperation, tagOperations } from "../../http/operation.ts";
 import { openTestApp, type TestApp } from "../app.ts";
 import { conformanceServer } from "./conformance-server.ts";
 import { BUN } from "./image.ts";
@@ -20,12 +20,12 @@ const SUITE = resolve(import.meta.dir, "../../../node_modules/@modelcontextproto
 
 const fixture = defineFeature("conformance", (_core: Core) => {
   const { answer, close } = createEndpoint(conformanceServer, () => {});
-  const routes = operations("conformance", [
-    operation("askConformance", "POST /conformance", {
+  const routes = tagOperations("conformance", [
+    defineOperation("askConformance", "POST /conformance", {
       access: "user",
       handler: ({ request, caller, body }) => answer(request, caller, body),
     }),
-    operation("endConformance", "DELETE /conformance", {
+    defineOperation("endConformance", "DELETE /conformance", {
       access: "user",
       handler: ({ request, caller }) => answer(request, caller),
     }),

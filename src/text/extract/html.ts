@@ -25,8 +25,8 @@ export async function htmlBlocks(html: string): Promise<{ title: string | undefi
   const { NodeHtmlMarkdown } = await import("node-html-markdown");
   const [, title] = /<title[^<>]{0,200}>([^<]{1,1000})<\/title>/i.exec(html.slice(0, 100_000)) ?? [];
   const markdown = new NodeHtmlMarkdown({ ignore: LEFT_OUT, bulletMarker: "-" }).translate(html);
-  return { title: title && (oneLine(entities(title)) || undefined), blocks: markdownBlocks(markdown) };
+  return { title: title && (oneLine(decodeEntities(title)) || undefined), blocks: markdownBlocks(markdown) };
 }
 
 const NAMED: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
-const entities = (text: string): string => text.replace(/&(\w{2,6});/g, (whole, name) => NAMED[name] ?? whole);
+const decodeEntities = (text: string): string => text.replace(/&(\w{2,6});/g, (whole, name) => NAMED[name] ?? whole);

@@ -8,7 +8,7 @@ const UNDERLINE = /^ {0,3}(=+|-{2,})[ \t]*$/;
 export function* markdownBlocks(text: string): Generator<Block> {
   let lines: string[] = [];
   let fence: string | undefined;
-  const paragraph = (): Block[] => {
+  const takeParagraph = (): Block[] => {
     const joined = lines.join("\n").trim();
     lines = [];
     return joined === "" ? [] : [{ text: joined }];
@@ -38,12 +38,12 @@ export function* markdownBlocks(text: string): Generator<Block> {
       lines = [];
       yield { level: under.startsWith("=") ? 1 : 2, text: plainTitle(heading) };
     } else if (marks && title) {
-      yield* paragraph();
+      yield* takeParagraph();
       yield { level: marks.length, text: plainTitle(title) };
-    } else if (line.trim() === "") yield* paragraph();
+    } else if (line.trim() === "") yield* takeParagraph();
     else lines.push(line);
   }
-  yield* paragraph();
+  yield* takeParagraph();
 }
 
 /** Removes the Markdown markup of emphasis, links and escapes from a title. */

@@ -43,9 +43,9 @@ export function taggedBlocks(tree: PdfNode | null, items: readonly PdfItem[], pa
   if (!tree) return undefined;
   const marked = markedText(items);
   const blocks: PdfBlock[] = [];
-  const words = (node: PdfNode): string => tidy(inner(node));
-  const inner = (node: PdfNode): string =>
-    node.type === "content" ? (marked.get(node.id ?? "")?.text ?? "") : (node.children ?? []).map(inner).join("");
+  const readWords = (node: PdfNode): string => tidy(readInner(node));
+  const readInner = (node: PdfNode): string =>
+    node.type === "content" ? (marked.get(node.id ?? "")?.text ?? "") : (node.children ?? []).map(readInner).join("");
   const topOf = (node: PdfNode): number =>
     node.type === "content"
       ? (marked.get(node.id ?? "")?.y ?? 0)
@@ -58,13 +58,13 @@ export function taggedBlocks(tree: PdfNode | null, items: readonly PdfItem[], pa
   const walk = (node: PdfNode): void => {
     const role = node.role ?? "";
     const heading = HEADING.exec(role);
-    if (heading) return add(words(node), [node], Number(heading[1] ?? 1));
-    if (role === "P" || role === "Caption" || role === "Note") return add(words(node), [node]);
-    if (role === "Table") return add(tableText(rowsOf(node).map((row) => row.map(words))), [node]);
+    if (heading) return add(readWords(node), [node], Number(heading[1] ?? 1));
+    if (role === "P" || role === "Caption" || role === "Note") return add(readWords(node), [node]);
+    if (role === "Table") return add(tableText(rowsOf(node).map((row) => row.map(readWords))), [node]);
     if (role === "L") return add(listText(node, 0), [node]);
     let run: PdfNode[] = [];
     const flush = () => {
-      add(tidy(run.map(inner).join("")), run);
+      add(tidy(run.map(readInner).join("")), run);
       run = [];
     };
     for (const child of node.children ?? [])
@@ -87,7 +87,7 @@ export function taggedBlocks(tree: PdfNode | null, items: readonly PdfItem[], pa
             .map((part) =>
               (part.children ?? [part])
                 .filter((child) => !isList(child))
-                .map(inner)
+                .map(readInner)
                 .join(""),
             )
             .join(" "),
@@ -136,10 +136,10 @@ const rowsOf = (node: PdfNode): PdfNode[][] =>
 export function tableText(rows: readonly (readonly string[])[]): string {
   const width = Math.max(0, ...rows.map((row) => row.length));
   if (width === 0) return "";
-  const line = (cells: readonly string[]) =>
+  const formatRow = (cells: readonly string[]) =>
     `| ${Array.from({ length: width }, (_, at) => (cells[at] ?? "").replaceAll("|", "\\|")).join(" | ")} |`;
   const [head = [], ...rest] = rows;
-  return [line(head), `|${" --- |".repeat(width)}`, ...rest.map(line)].join("\n");
+  return [formatRow(head), `|${" --- |".repeat(width)}`, ...rest.map(formatRow)].join("\n");
 }
 
 export const tidy = (text: string): string => text.replaceAll("\u00ad", "").replace(/\s+/g, " ").trim();

@@ -82,14 +82,14 @@ function* byOutline(blocks: readonly PdfBlock[], outline: readonly OutlineEntry[
   for (; at < blocks.length; at++) yield { text: blocks[at]!.text, page: blocks[at]!.page };
 }
 
-const plain = (text: string): string =>
+const normalize = (text: string): string =>
   text
     .normalize("NFKC")
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, "");
 function isTitled({ text }: PdfBlock, { title }: OutlineEntry): boolean {
-  const wanted = plain(title);
-  const given = plain(text.slice(0, title.length * 2 + 40));
+  const wanted = normalize(title);
+  const given = normalize(text.slice(0, title.length * 2 + 40));
   return (
     wanted !== "" && (given === wanted || (text.length < 400 && given.startsWith(wanted)) || given.endsWith(wanted))
   );

@@ -35,7 +35,7 @@ export async function runExtract(path: string, hint: string): Promise<void> {
   process.exit(0);
 }
 
-function progress(): (percent: number) => void {
+function createProgress(): (percent: number) => void {
   let reported = 0;
   return (percent) => {
     if (percent < reported + 2) return;
@@ -50,7 +50,7 @@ async function read(sent: Uint8Array, hint: string): Promise<Read> {
   const type = found === "text/plain" && ["text/html", "text/markdown"].includes(hint) ? hint : found;
   switch (type) {
     case "application/pdf": {
-      const { title, pages, blocks } = await pdfBlocks(bytes, progress());
+      const { title, pages, blocks } = await pdfBlocks(bytes, createProgress());
       return { document: { media_type: type, title, pages }, blocks };
     }
     case DOCX: {

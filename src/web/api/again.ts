@@ -5,7 +5,7 @@
 const PAUSES_MS = [200, 1_000];
 
 /** Calls `read` up to three times until it succeeds. Use it only for reads. @throws what the last call threw. */
-export async function again<T>(read: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+export async function retryRead<T>(read: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (const pause of PAUSES_MS) {
     try {
       return await read();

@@ -2,7 +2,7 @@
 import createClient from "openapi-fetch";
 import createHooks from "openapi-react-query";
 import type { components, paths } from "../../api/schema.gen.ts";
-import { again } from "./again.ts";
+import { retryRead } from "./again.ts";
 import { takeFirst } from "./first-answers.ts";
 
 export type Schemas = components["schemas"];
@@ -18,7 +18,7 @@ export const siteUrl = (path: string): string => BASE + path.replace(/^\//, "");
 export const onItsMachine = (): boolean => ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
 
 /** The problem that is shown when the server does not answer at all. */
-export const unreachable = (): Problem => ({
+export const createUnreachableProblem = (): Problem => ({
   type: "about:blank",
   title: "No answer",
   status: 0,
@@ -36,7 +36,7 @@ export const onSessionEnd = (act: () => void): (() => void) => {
 
 async function read(request: Request): Promise<Response> {
   const first = await takeFirst(request.url)?.catch(() => undefined);
-  return first ?? again(() => fetch(request), request.signal);
+  return first ?? retryRead(() => fetch(request), request.signal);
 }
 
 export const client = createClient<paths>({
@@ -50,7 +50,7 @@ export const client = createClient<paths>({
       return answer;
     } catch (error) {
       if (request.signal.aborted) throw error;
-      throw unreachable();
+      throw createUnreachableProblem();
     }
   },
 });
@@ -61,7 +61,7 @@ export const api = createHooks(client);
 /**
  * Request options for a form with files. The cast is needed because the OpenAPI document types the body as an object.
  */
-export const multipart = (form: FormData) => ({ body: form as never, bodySerializer: () => form });
+export const toMultipart = (form: FormData) => ({ body: form as never, bodySerializer: () => form });
 
 /** Waits for a call of `client` and returns its data. @throws the problem in the answer. */
 export async function must<T>(call: Promise<{ data?: T; error?: unknown }>): Promise<T> {
@@ -74,7 +74,7 @@ export async function must<T>(call: Promise<{ data?: T; error?: unknown }>): Pro
 export function problemOf(error: unknown): Problem {
   if (typeof error === "object" && error !== null && "detail" in error && "code" in error) return error as Problem;
   return {
-    ...unreachable(),
+    ...createUnreachableProblem(),
     code: "unexpected",
     title: "Unexpected",
     detail: error instanceof Error ? error.message : String(error),

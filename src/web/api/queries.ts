@@ -47,7 +47,10 @@ export type RowOf<P extends ListPaths> =
   Get<P> extends { responses: { 200: { content: { "application/json": { items: (infer Row)[] } } } } } ? Row : never;
 type ParamsOf<P extends ListPaths> = Get<P> extends { parameters: infer Params } ? Params : never;
 
-const after = (cursor: string, limit: number | undefined) => ({ cursor, ...(limit === undefined ? {} : { limit }) });
+const toPageQuery = (cursor: string, limit: number | undefined) => ({
+  cursor,
+  ...(limit === undefined ? {} : { limit }),
+});
 
 interface PagesOptions {
   enabled?: boolean;
@@ -65,7 +68,7 @@ export function usePages<P extends ListPaths>(path: P, params: ParamsOf<P>, opti
     getNextPageParam: (page: Page<RowOf<P>>) => page.next_cursor ?? undefined,
     async queryFn({ pageParam, signal }) {
       const given = params as { query?: object };
-      const query = { ...given.query, ...(pageParam === undefined ? {} : after(pageParam, further)) };
+      const query = { ...given.query, ...(pageParam === undefined ? {} : toPageQuery(pageParam, further)) };
       const get = client.GET as (path: string, init: object) => Promise<{ data?: Page<RowOf<P>>; error?: unknown }>;
       return must(get(path, { params: { ...given, query }, signal }));
     },

@@ -18,9 +18,9 @@ export function useVerbs(verbs: Verb[]): void {
   const now = useRef(verbs);
   now.current = verbs;
   useEffect(() => {
-    const mine = () => now.current;
-    shown.add(mine);
-    return () => void shown.delete(mine);
+    const readVerbs = () => now.current;
+    shown.add(readVerbs);
+    return () => void shown.delete(readVerbs);
   }, []);
 }
 

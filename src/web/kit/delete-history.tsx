@@ -3,7 +3,7 @@
  * stays.
  */
 import { api, client, must, type Schemas } from "../api/client.ts";
-import { bytes, plural } from "../ui/format.ts";
+import { formatBytes, pluralize } from "../ui/format.ts";
 import { Await } from "../ui/note.tsx";
 import { notify } from "../ui/notice.tsx";
 import { Confirm } from "./confirm.tsx";
@@ -55,15 +55,15 @@ function What({ preview }: { preview: Schemas["HistoryPreview"] }) {
     <>
       {preview.active > 0 && (
         <p role="alert" className="mb-2 rounded-md bg-bad-soft px-3 py-2 text-ink">
-          {plural(preview.active, "run or chat", "runs or chats")} at work. Cancel them first.
+          {pluralize(preview.active, "run or chat", "runs or chats")} at work. Cancel them first.
         </p>
       )}
       <p>
         {goes
           .filter(([count]) => count > 0)
-          .map(([count, one, many]) => plural(count, one, many))
+          .map(([count, one, many]) => pluralize(count, one, many))
           .join(", ")}
-        {preview.folders > 0 && `, ${bytes(preview.bytes)} of files`}: all of it goes, also from search, from its
+        {preview.folders > 0 && `, ${formatBytes(preview.bytes)} of files`}: all of it goes, also from search, from its
         branches, and from the bytes of the database. It cannot be brought back.
       </p>
       <p className="mt-2">What stays:</p>

@@ -32,7 +32,7 @@ const SILENCE_MS = 35_000;
 export function connect({ onEvent, onState, position }: ConnectionDeps): () => void {
   const ended = new AbortController();
   let failures = 0;
-  const once = async (): Promise<void> => {
+  const streamOnce = async (): Promise<void> => {
     const leave = new AbortController();
     const stop = () => leave.abort();
     ended.signal.addEventListener("abort", stop);
@@ -66,7 +66,7 @@ export function connect({ onEvent, onState, position }: ConnectionDeps): () => v
   const run = async () => {
     while (!ended.signal.aborted) {
       try {
-        await once();
+        await streamOnce();
       } catch {
         failures++;
       }

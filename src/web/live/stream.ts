@@ -85,7 +85,7 @@ export function startLive(): () => void {
   };
   let resign: (() => void) | undefined;
   let hiding: ReturnType<typeof setTimeout> | undefined;
-  const candidate = () => {
+  const requestLead = () => {
     if (resign) return;
     const waiting = new AbortController();
     const end = new Promise<void>((done) => {
@@ -102,16 +102,16 @@ export function startLive(): () => void {
     resign?.();
     resign = undefined;
   };
-  const look = () => {
+  const onVisibilityChange = () => {
     clearTimeout(hiding);
     if (document.hidden) hiding = setTimeout(retire, HIDDEN_MS);
-    else candidate();
+    else requestLead();
   };
-  document.addEventListener("visibilitychange", look);
-  candidate();
+  document.addEventListener("visibilitychange", onVisibilityChange);
+  requestLead();
   channel.postMessage({ hello: true });
   started = () => {
-    document.removeEventListener("visibilitychange", look);
+    document.removeEventListener("visibilitychange", onVisibilityChange);
     clearTimeout(hiding);
     retire();
     channel?.close();

@@ -192,12 +192,12 @@ function Offline() {
   const state = useSyncExternalStore(liveState.subscribe, liveState.get);
   const [online, setOnline] = useState(navigator.onLine);
   useEffect(() => {
-    const look = () => setOnline(navigator.onLine);
-    addEventListener("online", look);
-    addEventListener("offline", look);
+    const updateOnline = () => setOnline(navigator.onLine);
+    addEventListener("online", updateOnline);
+    addEventListener("offline", updateOnline);
     return () => {
-      removeEventListener("online", look);
-      removeEventListener("offline", look);
+      removeEventListener("online", updateOnline);
+      removeEventListener("offline", updateOnline);
     };
   }, []);
   if (online && state !== "lost") return null;

@@ -97,7 +97,7 @@ const copyAddress = async () => {
   if (await copyText(location.href)) notify("The link to this page is copied.");
 };
 
-function actions(admin: boolean, stop: () => void): Omit<Entry, "group" | "id">[] {
+function listActions(admin: boolean, stop: () => void): Omit<Entry, "group" | "id">[] {
   return [
     { label: "Start a run", path: "/runs/new" },
     { label: "Start a chat", path: "/chat?new=1" },
@@ -132,7 +132,7 @@ function useFixed(stop: () => void): { recent: Entry[]; fixed: Entry[] } {
     ...here,
     // Leave out global actions that the page itself offers, so that each appears once.
     ...place(
-      actions(admin, stop).filter(({ label }) => here.every((one) => one.label !== label)),
+      listActions(admin, stop).filter(({ label }) => here.every((one) => one.label !== label)),
       "Do",
     ),
     ...place(
@@ -198,8 +198,10 @@ export function useEntries(typed: string, stop: () => void): EntryGroup[] {
     return isNew;
   });
   // Entries with about the same score keep the order of their groups.
-  const tenths = (score: number) => Math.round(score * 10);
+  const toTenths = (score: number) => Math.round(score * 10);
   const order = ({ entry: { group } }: { entry: Entry }) => GROUPS.indexOf(group);
-  const best = once.toSorted((a, b) => tenths(b.score) - tenths(a.score) || order(a) - order(b) || b.score - a.score);
+  const best = once.toSorted(
+    (a, b) => toTenths(b.score) - toTenths(a.score) || order(a) - order(b) || b.score - a.score,
+  );
   return groupEntries(best.map(({ entry }) => entry));
 }

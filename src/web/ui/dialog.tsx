@@ -29,7 +29,7 @@ interface Around {
   /** Closes the dialog, after asking if typed text would be lost. */
   close(): void;
   /** Sets whether the form is being sent. Meanwhile the page may navigate to the result without asking. */
-  sending(is: boolean): void;
+  setSending(is: boolean): void;
   /** Says that the typed text was sent, so that it is no longer unsaved. */
   markSent(): void;
 }
@@ -47,7 +47,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
    */
   const pressedBeside = useRef(false);
   const isSending = useRef(false);
-  const sending = (is: boolean) => {
+  const setSending = (is: boolean) => {
     isSending.current = is;
   };
   useUnsaved(() =>
@@ -112,7 +112,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
         {/* The padding belongs to the scrolling part, so that the form's footer stays at the dialog's edge. */}
         <div className="scroll-pb-20 overflow-y-auto">
           <div className="p-4">
-            <DialogAround.Provider value={{ close, sending, markSent: typed.clear }}>
+            <DialogAround.Provider value={{ close, setSending, markSent: typed.clear }}>
               <Guard>{children}</Guard>
             </DialogAround.Provider>
           </div>

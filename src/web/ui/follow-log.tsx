@@ -4,11 +4,11 @@
  */
 import { createParser } from "eventsource-parser";
 import { useEffect, useRef, useState } from "react";
-import { again } from "../api/again.ts";
+import { retryRead } from "../api/again.ts";
 import { siteUrl } from "../api/client.ts";
 import { Button } from "./button.tsx";
 import { ProblemNote } from "./problem-note.tsx";
-import { visible } from "./visible.ts";
+import { escapeUnseen } from "./visible.ts";
 
 const KEPT_CHARACTERS = 400_000;
 const NEAR_PX = 40;
@@ -28,7 +28,7 @@ function createWriter(box: () => HTMLElement | null) {
     const pre = box();
     if (!pre) return;
     const below = pre.scrollHeight - pre.scrollTop - pre.clientHeight < NEAR_PX;
-    pre.append(visible(pending));
+    pre.append(escapeUnseen(pending));
     pending = "";
     if ((pre.textContent?.length ?? 0) > KEPT_CHARACTERS)
       pre.textContent = pre.textContent!.slice(-KEPT_CHARACTERS / 2);
@@ -71,7 +71,7 @@ export function FollowLog({ path, label, className = "max-h-72" }: Props) {
     });
     const read = async () => {
       const ask = () => fetch(siteUrl(path), { signal: leave.signal, credentials: "same-origin" });
-      const answer = await again(ask, leave.signal);
+      const answer = await retryRead(ask, leave.signal);
       if (!answer.ok || !answer.body) throw await answer.json();
       const decoder = new TextDecoder();
       const reader = answer.body.getReader();

@@ -37,7 +37,7 @@ export function fieldsOf(form: HTMLFormElement): Fields {
   const data = new FormData(form);
   const raw = (name: string) => String(data.get(name) ?? "");
   const text = (name: string) => raw(name).trim();
-  const parts = (name: string, between: RegExp | ",") =>
+  const splitParts = (name: string, between: RegExp | ",") =>
     raw(name)
       .split(between)
       .map((part) => part.trim())
@@ -52,8 +52,8 @@ export function fieldsOf(form: HTMLFormElement): Fields {
     text,
     number: (name) => (text(name) === "" ? undefined : Number(raw(name))),
     isChecked: (name) => data.get(name) !== null,
-    words: (name) => parts(name, /[\s,]+/),
-    entries: (name) => parts(name, ","),
+    words: (name) => splitParts(name, /[\s,]+/),
+    entries: (name) => splitParts(name, ","),
     pickFilled,
     choice: <Word extends string>(name: string) => raw(name) as Word,
   };
@@ -124,10 +124,10 @@ export function Form({
     event.preventDefault();
     const fields = fieldsOf(event.currentTarget);
     sending.current = true;
-    dialog?.sending(true);
+    dialog?.setSending(true);
     const done = await action.run(() => submit(fields, kept.version()));
     sending.current = false;
-    dialog?.sending(false);
+    dialog?.setSending(false);
     if (!done) return;
     discard();
     dialog?.markSent();

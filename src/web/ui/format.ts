@@ -7,19 +7,21 @@ export const DAY_MS = 24 * HOUR_MS;
 const FAR = 30 * DAY_MS;
 
 /** Caches a format: creating it takes a hundred times as long as using it, and lists use it thousands of times. */
-function once<T>(make: () => T): () => T {
+function memoize<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => {
     made ??= make();
     return made;
   };
 }
-const dayFormat = once(() => new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" }));
-const timeFormat = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }));
-const longDayFormat = once(
+const dayFormat = memoize(
+  () => new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" }),
+);
+const timeFormat = memoize(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }));
+const longDayFormat = memoize(
   () => new Intl.DateTimeFormat(undefined, { weekday: "long", month: "long", day: "numeric" }),
 );
-const clockFormat = once(() => new Intl.DateTimeFormat(undefined, { timeStyle: "short" }));
+const clockFormat = memoize(() => new Intl.DateTimeFormat(undefined, { timeStyle: "short" }));
 
 /** `Monday, March 3`. */
 export const longDay = (at: string | Date): string => longDayFormat().format(new Date(at));
@@ -28,7 +30,7 @@ export const longDay = (at: string | Date): string => longDayFormat().format(new
 export const timeOfDay = (at: string): string => clockFormat().format(new Date(at));
 
 /** A duration: `40 ms`, `1.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`, `3 d 4 h`. */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms <= 0) return "0 s";
   if (ms < 100) return `${Math.max(1, Math.round(ms))} ms`;
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
@@ -40,7 +42,7 @@ export function duration(ms: number): string {
 }
 
 /** The distance from now in one unit: `now`, `4 min` ago, `in 2 h`, `3 d`; a date if it is more than a month. */
-export function ago(at: string | number, now = Date.now()): string {
+export function formatRelative(at: string | number, now = Date.now()): string {
   const time = new Date(at).getTime();
   const ms = Math.abs(now - time);
   if (ms < (time > now ? MINUTE_MS : 45_000)) return "now";
@@ -51,7 +53,7 @@ export function ago(at: string | number, now = Date.now()): string {
 
 /** `ago` as the end of a sentence: `just now`, `4 min ago`, `in 2 h`; a date stays a date. */
 export function agoInSentence(at: string | number, now = Date.now()): string {
-  const text = ago(at, now);
+  const text = formatRelative(at, now);
   if (text === "now") return "just now";
   return /^\d+ (min|h|d)$/.test(text) ? `${text} ago` : text;
 }
@@ -75,7 +77,7 @@ export function formatNumber(value: number): string {
 }
 
 /** USD with a useful number of decimals: `$0`, `$0.0042`, `$1.27`, `$1,204`. */
-export function usd(amount: number): string {
+export function formatUsd(amount: number): string {
   if (amount === 0) return "$0";
   if (amount < 0.01) return `$${amount.toPrecision(2)}`;
   if (amount < 1_000) return `$${amount.toFixed(2)}`;
@@ -84,8 +86,8 @@ export function usd(amount: number): string {
 
 /** The cost of work, some of whose model calls may have no known price: `no price`, `over $1.27`. */
 export function costText(cost: { cost_usd: number; calls_without_price: number }): string {
-  if (cost.calls_without_price === 0) return usd(cost.cost_usd);
-  return cost.cost_usd === 0 ? "no price" : `over ${usd(cost.cost_usd)}`;
+  if (cost.calls_without_price === 0) return formatUsd(cost.cost_usd);
+  return cost.cost_usd === 0 ? "no price" : `over ${formatUsd(cost.cost_usd)}`;
 }
 
 /** `840`, `12.4k`, `3.1M`. */
@@ -96,7 +98,7 @@ export function count(value: number): string {
 }
 
 /** `512 B`, `3.4 kB`, `1.2 GB`. */
-export function bytes(value: number): string {
+export function formatBytes(value: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];
   const at = value < 1 ? 0 : Math.min(Math.floor(Math.log10(value) / 3), units.length - 1);
   const scaled = value / 1_000 ** at;
@@ -111,10 +113,10 @@ export const shellWord = (text: string): string =>
 export const isId = (text: string): boolean => /^[a-z]{2,5}_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
 
 /** A field's name for people: `mcp_servers` is "MCP servers". */
-export function sentence(field: string): string {
+export function formatField(field: string): string {
   const words = field.replaceAll("_", " ").replace(/\bmcp\b/, "MCP");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-export const plural = (many: number, one: string, more = `${one}s`): string =>
+export const pluralize = (many: number, one: string, more = `${one}s`): string =>
   `${formatNumber(many)} ${many === 1 ? one : more}`;

@@ -1,16 +1,16 @@
 /**
  * The JSX runtime of the dashboard; the build substitutes it for React's. It passes every text that an element shows
- * through `visible`, so that no page or library can forget it. Values of fields are attributes and stay unchanged.
+ * through `escapeUnseen`, so that no page or library can forget it. Values of fields are attributes and stay unchanged.
  */
 import type { ReactNode } from "react";
 import * as react from "react/jsx-runtime";
-import { visible } from "./visible.ts";
+import { escapeUnseen } from "./visible.ts";
 
 type Make = typeof react.jsx;
 
 /** @returns the same object if nothing changes, so that React's memoization still works. */
 function makeVisible(children: ReactNode): ReactNode {
-  if (typeof children === "string") return visible(children);
+  if (typeof children === "string") return escapeUnseen(children);
   if (!Array.isArray(children)) return children;
   let changed = false;
   const all = children.map((child: ReactNode) => {
@@ -21,7 +21,7 @@ function makeVisible(children: ReactNode): ReactNode {
   return changed ? all : children;
 }
 
-const visibly =
+const wrapMake =
   (make: Make): Make =>
   (type, props, key) => {
     const { children } = props as { children?: ReactNode };
@@ -31,5 +31,5 @@ const visibly =
   };
 
 export const { Fragment } = react;
-export const jsx = visibly(react.jsx);
-export const jsxs = visibly(react.jsxs);
+export const jsx = wrapMake(react.jsx);
+export const jsxs = wrapMake(react.jsxs);

@@ -7,8 +7,8 @@ import {
   Suspense,
   useSyncExternalStore,
 } from "react";
-import { again } from "../api/again.ts";
-import { siteUrl, unreachable } from "../api/client.ts";
+import { retryRead } from "../api/again.ts";
+import { createUnreachableProblem, siteUrl } from "../api/client.ts";
 import { notedFiles, takeEarly } from "./early-files.ts";
 import { filesIn } from "./part-files.ts";
 import { noteLoaded, reloadOnce } from "./reload-once.ts";
@@ -31,13 +31,13 @@ function fetchFile(name: string): Promise<void> {
 
 /** @throws if the file cannot be loaded. A file that the server does not have is requested only once. */
 async function fetchOnce(name: string): Promise<void> {
-  const isThere = await again(async () => {
+  const isThere = await retryRead(async () => {
     const answer = await fetch(siteUrl(`/assets/${name}`));
     // The browser caches only responses that were read completely.
     await answer.arrayBuffer();
     return answer.ok;
   }).catch(() => {
-    throw unreachable();
+    throw createUnreachableProblem();
   });
   if (!isThere) throw new MissingFile(`The server does not have the file ${name} of this page.`);
 }
@@ -63,7 +63,7 @@ async function loadPart<P>(load: Load<P>): Promise<{ default: ComponentType<P> }
   try {
     await fetchPart(load);
     isHere = true;
-    const part = await again(load);
+    const part = await retryRead(load);
     noteLoaded(file);
     return part;
   } catch (error) {
@@ -88,17 +88,17 @@ export function retryParts(): void {
 
 /** @param meanwhile shown while the script loads. Without it, the nearest `Suspense` above shows its fallback. */
 export function lazy<P extends object>(load: Load<P>, meanwhile?: ReactNode): ComponentType<P> {
-  const part = () =>
+  const createPart = () =>
     lazily<ComponentType<P>>(() =>
       loadPart(load).catch((error: unknown) => {
         failures.add(() => {
-          Now = part();
+          Now = createPart();
         });
         throw error;
       }),
     );
   // React remembers the failure of a lazy component, so each retry needs a new component.
-  let Now: ComponentType<P> = part();
+  let Now: ComponentType<P> = createPart();
   if (meanwhile === undefined) return (props: P) => <Now {...props} />;
   return (props: P) => (
     <Suspense fallback={meanwhile}>

@@ -36,9 +36,9 @@ const LeftOut = ({ lines }: { lines: number }) =>
 
 export function LineDiff({ before, after }: { before: string; after: string }) {
   const lines = diffLines(before, after);
-  const near = (at: number) =>
+  const isNear = (at: number) =>
     lines.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).some(({ kind }) => kind !== "same");
-  const shown = lines.map((line, at) => ({ ...line, at })).filter(({ at }) => near(at));
+  const shown = lines.map((line, at) => ({ ...line, at })).filter(({ at }) => isNear(at));
   if (shown.length === 0) return <p className="text-dim">Nothing changes.</p>;
   const last = shown.at(-1)?.at ?? 0;
   return (

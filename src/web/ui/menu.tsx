@@ -28,9 +28,9 @@ export function Menu({ trigger, items, iconSize = 14 }: MenuProps) {
   const menu = useRef<HTMLDivElement>(null);
   // Items are rendered only when the menu opens, because a list of a thousand rows has a thousand menus.
   const [shown, setShown] = useState(false);
-  const button = () => document.getElementById(`${id}-button`);
+  const findButton = () => document.getElementById(`${id}-button`);
   const open = () => {
-    const at = button()?.getBoundingClientRect();
+    const at = findButton()?.getBoundingClientRect();
     const box = menu.current;
     if (!at || !box) return;
     flushSync(() => setShown(true));
@@ -42,7 +42,7 @@ export function Menu({ trigger, items, iconSize = 14 }: MenuProps) {
   };
   const close = () => {
     menu.current?.hidePopover();
-    button()?.focus();
+    findButton()?.focus();
   };
   const move = (event: KeyboardEvent) => {
     const all = [...(menu.current?.querySelectorAll<HTMLElement>("[role=menuitem]:not(:disabled)") ?? [])];

@@ -18,9 +18,9 @@ const LOOK: Record<Kind, string> = {
   head: "font-semibold",
 };
 
-const begins = (lines: readonly string[], at: number, sign: string): boolean => lines[at]?.startsWith(sign) ?? false;
+const hasPrefix = (lines: readonly string[], at: number, sign: string): boolean => lines[at]?.startsWith(sign) ?? false;
 const beginsDiff = (lines: readonly string[], at: number): boolean =>
-  begins(lines, at, "--- ") && begins(lines, at + 1, "+++ ") && begins(lines, at + 2, "@@ ");
+  hasPrefix(lines, at, "--- ") && hasPrefix(lines, at + 1, "+++ ") && hasPrefix(lines, at + 2, "@@ ");
 
 /** Only lines below a diff's header count as changes, so that a list with dashes is not colored. */
 function diffLines(text: string): { lines: Line[]; rest: string } | undefined {

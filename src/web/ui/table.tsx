@@ -124,12 +124,12 @@ function useWidths(head: RefObject<HTMLTableRowElement | null>, wanted: boolean)
   useLayoutEffect(() => {
     const row = head.current;
     if (!wanted || !row) return;
-    const look = () => {
+    const measureWidths = () => {
       const now = [...row.cells].map((cell) => cell.getBoundingClientRect().width).filter((width) => width > 0);
       setWidths((before) => (before.join() === now.join() ? before : now));
     };
-    look();
-    const watch = new ResizeObserver(look);
+    measureWidths();
+    const watch = new ResizeObserver(measureWidths);
     for (const cell of row.cells) watch.observe(cell);
     return () => watch.disconnect();
   }, [head, wanted]);

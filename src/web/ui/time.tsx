@@ -1,6 +1,6 @@
 /** Times that update by themselves, all driven by one clock. */
 import { type PointerEvent, useSyncExternalStore } from "react";
-import { ago, agoInSentence, dateTime, duration, isLongAgo } from "./format.ts";
+import { agoInSentence, dateTime, formatDuration, formatRelative, isLongAgo } from "./format.ts";
 
 let now = Date.now();
 const readers = new Set<() => void>();
@@ -20,10 +20,10 @@ function subscribe(act: () => void): () => void {
     clock = undefined;
   };
 }
-const never = () => () => {};
+const subscribeNever = () => () => {};
 
 /** The current time in ms since the epoch, updated each second; it stops while `moving` is false. */
-export const useNow = (moving = true): number => useSyncExternalStore(moving ? subscribe : never, () => now);
+export const useNow = (moving = true): number => useSyncExternalStore(moving ? subscribe : subscribeNever, () => now);
 
 /** Sets a time's tooltip when the mouse enters. A list has hundreds of times, and the first use of a format is slow. */
 function nameWhole({ currentTarget: time }: PointerEvent<HTMLTimeElement>): void {
@@ -32,9 +32,9 @@ function nameWhole({ currentTarget: time }: PointerEvent<HTMLTimeElement>): void
 
 /** `4 min`, or in a sentence `4 min ago`. The tooltip has the complete time. */
 export function Ago({ at, sentence = false }: { at: string | null | undefined; sentence?: boolean }) {
-  const say = sentence ? agoInSentence : ago;
+  const say = sentence ? agoInSentence : formatRelative;
   // The store's value is the text, so that of a thousand times only those whose text changes render again.
-  const text = useSyncExternalStore(at && !isLongAgo(at) ? subscribe : never, () => (at ? say(at) : null));
+  const text = useSyncExternalStore(at && !isLongAgo(at) ? subscribe : subscribeNever, () => (at ? say(at) : null));
   if (!at || text === null) return <span className="text-faint">–</span>;
   return (
     <time dateTime={at} onPointerEnter={nameWhole} className="whitespace-nowrap tabular-nums">
@@ -71,7 +71,7 @@ export function Took({ from, to }: { from: string | null | undefined; to?: strin
   const ms = end - new Date(from).getTime();
   return (
     <time dateTime={`PT${Math.max(0, Math.round(ms / 1_000))}S`} className="whitespace-nowrap tabular-nums">
-      {duration(ms)}
+      {formatDuration(ms)}
     </time>
   );
 }

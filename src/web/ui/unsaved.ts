@@ -21,9 +21,9 @@ export function useUnsaved(look: () => Unsaved | null): void {
   const now = useRef(look);
   now.current = look;
   useEffect(() => {
-    const holder = () => now.current();
-    holders.add(holder);
-    return () => void holders.delete(holder);
+    const readUnsaved = () => now.current();
+    holders.add(readUnsaved);
+    return () => void holders.delete(readUnsaved);
   }, []);
 }
 

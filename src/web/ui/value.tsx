@@ -1,7 +1,7 @@
 /**
  * Shows any JSON value to people: objects as lists of names and values, texts with their line breaks, the rest as JSON.
  */
-import { plural, sentence } from "./format.ts";
+import { formatField, pluralize } from "./format.ts";
 import { MarkdownText } from "./markdown-text.tsx";
 
 const LONG = 1_200;
@@ -27,7 +27,7 @@ export function Value({ value, given = false, depth = 0 }: Props) {
             <Value value={one} given={given} depth={depth + 1} />
           </li>
         ))}
-        {value.length > 100 && <li className="text-faint">{plural(value.length - 100, "more")}</li>}
+        {value.length > 100 && <li className="text-faint">{pluralize(value.length - 100, "more")}</li>}
       </ul>
     );
   }
@@ -37,7 +37,7 @@ export function Value({ value, given = false, depth = 0 }: Props) {
     <dl className="grid gap-x-4 gap-y-1 sm:grid-cols-[minmax(6rem,max-content)_minmax(0,1fr)]">
       {entries.map(([name, one]) => (
         <div key={name} className="contents">
-          <dt className="text-dim max-sm:mt-1">{given ? sentence(name) : name}</dt>
+          <dt className="text-dim max-sm:mt-1">{given ? formatField(name) : name}</dt>
           <dd className="min-w-0">
             <Value value={one} given={given} depth={depth + 1} />
           </dd>
@@ -56,7 +56,7 @@ function Text({ text, given }: { text: string; given: boolean }) {
     <details>
       <summary className="text-dim">
         <span className="whitespace-pre-wrap text-ink">{text.slice(0, 300)}… </span>
-        <span className="underline">{plural(text.length, "character")}</span>
+        <span className="underline">{pluralize(text.length, "character")}</span>
       </summary>
       {whole}
     </details>

@@ -6,7 +6,7 @@
 const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 const ALL = new RegExp(HIDDEN, "g");
 
-const name = (character: string): string => {
+const nameCharacter = (character: string): string => {
   const code = character.charCodeAt(0);
   // Unicode has a picture for each ASCII control character.
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
@@ -14,4 +14,4 @@ const name = (character: string): string => {
 };
 
 /** Replaces each such character by a visible name. Fields that are edited keep the original text. */
-export const visible = (text: string): string => (HIDDEN.test(text) ? text.replace(ALL, name) : text);
+export const escapeUnseen = (text: string): string => (HIDDEN.test(text) ? text.replace(ALL, nameCharacter) : text);

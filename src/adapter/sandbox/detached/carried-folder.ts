@@ -48,7 +48,7 @@ export function createCarriedFolder(home: string) {
   async function push(carrier: Carrier, top: Folder): Promise<void> {
     const near = await scanNear(top);
     const gone = [...known].filter(([path, { near: before }]) => near.get(path)?.kind !== before.kind);
-    for (const path of topmost(gone.map(([one]) => one))) await carrier.remove(path);
+    for (const path of pickTopmost(gone.map(([one]) => one))) await carrier.remove(path);
     for (const [path] of gone) known.delete(path);
     const underWay = createWindow(UNDER_WAY);
     for (const [path, entry] of near) {
@@ -79,7 +79,7 @@ export function createCarriedFolder(home: string) {
       if (found.get(path)?.kind === far.kind) return false;
       return found.has(path) || !hidden.some((folder) => path.startsWith(folder));
     });
-    for (const path of topmost(gone.map(([one]) => one))) await removeEntry(top, path);
+    for (const path of pickTopmost(gone.map(([one]) => one))) await removeEntry(top, path);
     for (const [path] of gone) known.delete(path);
     const underWay = createWindow(UNDER_WAY);
     const room = { bytes: LIMITS.carriedBytes - entries.reduce((sum, { size }) => sum + size, 0) };
@@ -127,7 +127,7 @@ export function createCarriedFolder(home: string) {
       known.delete(path);
       return top.find(path)?.kind !== kind;
     });
-    for (const path of topmost([...unwanted.map((entry) => entry.path), ...unreadable])) await carrier.remove(path);
+    for (const path of pickTopmost([...unwanted.map((entry) => entry.path), ...unreadable])) await carrier.remove(path);
   }
 
   return {
@@ -150,7 +150,7 @@ export function createCarriedFolder(home: string) {
 }
 
 /** The paths that are not below another one of them. */
-function topmost(paths: readonly string[]): string[] {
+function pickTopmost(paths: readonly string[]): string[] {
   const all = new Set(paths);
   return paths.filter((path) => {
     for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1))

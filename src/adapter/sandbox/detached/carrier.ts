@@ -111,7 +111,7 @@ export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: 
     over();
   };
   /** Restarts the idle timer, because something was read or written. */
-  const alive = () => {
+  const restartTimer = () => {
     clearTimeout(idle);
     if (waiting.length === 0) return rest();
     idle = setTimeout(() => end(createLostProblem("they do not answer")), LIMITS.carrierIdleMs);
@@ -146,7 +146,7 @@ export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: 
       return end(error);
     }
     if (waiting.length === 0 && held.length > 0) return end(createLostProblem("they said what nobody asked"));
-    alive();
+    restartTimer();
   };
   async function ask<T>(request: Uint8Array, reading: Reading<T>, more?: () => Promise<void>): Promise<T> {
     if (failure !== undefined) throw failure;
@@ -161,7 +161,7 @@ export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: 
     });
     // The answer may fail before it is awaited; that must not count as unhandled.
     answer.catch(() => {});
-    alive();
+    restartTimer();
     const before = writing;
     writing = (async () => {
       await before;
@@ -192,7 +192,7 @@ export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: 
           read(part, at);
           at += part.length;
           await write(part);
-          alive();
+          restartTimer();
         }
       }),
     makeFolder: (path: string, mode: number): Promise<FarStat> =>
@@ -218,15 +218,16 @@ function requestOf(ask: Ask, path: string, mode: number, size: number): Buffer {
   return request;
 }
 
-const wide = (record: Buffer, at: number): number => record.readUInt32LE(at) + record.readUInt32LE(at + 4) * 2 ** 32;
-const timeOf = (record: Buffer): number => wide(record, 24) + record.readUInt32LE(32) / 1e9;
+const readUint64 = (record: Buffer, at: number): number =>
+  record.readUInt32LE(at) + record.readUInt32LE(at + 4) * 2 ** 32;
+const timeOf = (record: Buffer): number => readUint64(record, 24) + record.readUInt32LE(32) / 1e9;
 
 function statOf(record: Buffer): FarStat {
   const mode = record.readUInt32LE(4);
   return {
     kind: KINDS.get(mode & 0o170000) ?? "other",
     mode: mode & 0o777,
-    size: wide(record, 16),
+    size: readUint64(record, 16),
     mark: record.toString("latin1", 4, 36),
     changed: timeOf(record),
   };
@@ -283,7 +284,7 @@ function* readListing(): Reading<Listing> {
       continue;
     }
     if (status === FAULT) {
-      if (wide(record, 16) === ENAMETOOLONG) throw tooLarge(`${LIMITS.carriedDepth} folders in each other`);
+      if (readUint64(record, 16) === ENAMETOOLONG) throw tooLarge(`${LIMITS.carriedDepth} folders in each other`);
       listing.unreadable.push(folders.at(-1) ?? "");
       // At most one fault per folder, and each folder is an entry itself.
       if (listing.unreadable.length > listing.entries.length + 1)

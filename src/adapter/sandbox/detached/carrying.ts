@@ -27,8 +27,8 @@ export async function openLink(connect: Connect): Promise<Link> {
     },
   );
   connected = await connect(carrier.feed);
-  const over = () => carrier.end(createLostProblem("the program that carries them ended"));
-  connected.closed.then(over, over);
+  const handleEnd = () => carrier.end(createLostProblem("the program that carries them ended"));
+  connected.closed.then(handleEnd, handleEnd);
   return { carrier, isOpen: () => isOpen };
 }
 
@@ -36,7 +36,7 @@ export async function openLink(connect: Connect): Promise<Link> {
 export function createCarrying(connect: Connect, first?: Promise<Link>) {
   let current = first;
   let ended: Problem | undefined;
-  async function carrier(): Promise<Carrier> {
+  async function openCarrier(): Promise<Carrier> {
     const known = current;
     const link = await known?.catch(() => undefined);
     if (link?.isOpen()) return link.carrier;
@@ -49,13 +49,13 @@ export function createCarrying(connect: Connect, first?: Promise<Link>) {
     async use(act: (carrier: Carrier) => Promise<void>): Promise<void> {
       if (ended) throw ended;
       try {
-        return await act(await carrier());
+        return await act(await openCarrier());
       } catch (error) {
         // The container was started again, the agent ended the carrier, or the carrier sent a malformed answer: try
         // once more.
         if (codeOf(error) !== "sandbox_lost" || ended) throw error;
       }
-      await act(await carrier());
+      await act(await openCarrier());
     },
     end(why: Problem): void {
       ended ??= why;

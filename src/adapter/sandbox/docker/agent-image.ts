@@ -29,7 +29,7 @@ export type AgentImages = ReturnType<typeof createAgentImages>;
 const BASIS_IMAGE = "docker.io/library/busybox:stable";
 const REMEDY = "Load one from a file with `skep image load FILE`, or make one with `skep image build`.";
 
-const missing = (detail: string) => unavailable("image_missing", `${detail} ${REMEDY}`);
+const createMissingProblem = (detail: string) => unavailable("image_missing", `${detail} ${REMEDY}`);
 const isOurs = (name: string): boolean => /^skep\//.test(name);
 const addTag = (name: string): string => (/[:@]/.test(name.slice(name.lastIndexOf("/") + 1)) ? name : `${name}:latest`);
 
@@ -44,8 +44,9 @@ export function createAgentImages(deps: AgentImageDeps) {
   };
   async function fetch(name: string, signal: AbortSignal | undefined): Promise<void> {
     if (addTag(name) === own) return makeOnce();
-    if (isOurs(name)) throw missing(`The image ${name} is not on this machine, and no registry has it.`);
-    if (!pull) throw missing(`The image ${name} is not on this machine, and IMAGE_PULL forbids pulling it.`);
+    if (isOurs(name)) throw createMissingProblem(`The image ${name} is not on this machine, and no registry has it.`);
+    if (!pull)
+      throw createMissingProblem(`The image ${name} is not on this machine, and IMAGE_PULL forbids pulling it.`);
     await pullImage(deps, name, signal);
   }
   return {
@@ -56,7 +57,7 @@ export function createAgentImages(deps: AgentImageDeps) {
       await fetch(name, signal);
       signal?.throwIfAborted();
       const found = await docker.images.inspect(name);
-      if (!found) throw missing(`The image ${name} is gone again.`);
+      if (!found) throw createMissingProblem(`The image ${name} is gone again.`);
       return found;
     },
     /** Whether `make` has what it needs. Does not make anything. */
@@ -81,7 +82,7 @@ async function pullImage({ docker }: AgentImageDeps, name: string, signal?: Abor
     await docker.images.pull(name, signal ? { signal } : {});
   } catch (error) {
     if (signal?.aborted || isUnreachable(error)) throw error;
-    throw missing(`The image ${name} could not be pulled: ${messageOf(error)}.`);
+    throw createMissingProblem(`The image ${name} could not be pulled: ${messageOf(error)}.`);
   }
 }
 
@@ -94,7 +95,7 @@ async function makeOwn(deps: AgentImageDeps, own: string): Promise<void> {
   } catch (error) {
     if (isUnreachable(error)) throw error;
     const why = `The agents' image ${own} is not on this machine and could not be made: ${messageOf(error)}`;
-    if (!isProblem(error) || error.code !== "busybox_missing" || !pull) throw missing(why);
+    if (!isProblem(error) || error.code !== "busybox_missing" || !pull) throw createMissingProblem(why);
   }
   await pullImage(deps, basis);
   await docker.images.tag(basis, own);

@@ -7,7 +7,7 @@ import { hashJson } from "../../../core/json-hash.ts";
 import type { CacheFolders } from "../../../engine/sandbox.ts";
 import type { DockerClient } from "../../docker.ts";
 import type { Owner } from "../workspace-path.ts";
-import { hear } from "./exec.ts";
+import { captureOutput } from "./exec.ts";
 import { toBindMount } from "./lock-down.ts";
 import { filesFolder, makeFilesVolume, mountedVolume } from "./volume.ts";
 
@@ -74,7 +74,7 @@ export const linkCaches = (...asked: Asked): Promise<void> => runInHome(LINK, ..
 export const unlinkCaches = (...asked: Asked): Promise<void> => runInHome(UNLINK, ...asked);
 
 async function runInHome(script: string, ...[docker, containerId, caches]: Asked): Promise<void> {
-  if (caches) await hear(docker, containerId, { argv: ["sh", "-c", script, "sh", ...caches.paths], cwd: "/" });
+  if (caches) await captureOutput(docker, containerId, { argv: ["sh", "-c", script, "sh", ...caches.paths], cwd: "/" });
 }
 
 export interface CacheVolume {

@@ -140,13 +140,13 @@ export function createCarriedFiles({ docker, containerId, places, attached, read
   let ended = false;
   /** Whether commands have run, which may have changed files. */
   let used = false;
-  const each = async (act: (carried: CarriedFolder, carrier: Carrier) => Promise<void>): Promise<void> => {
+  const actOnEach = async (act: (carried: CarriedFolder, carrier: Carrier) => Promise<void>): Promise<void> => {
     await ready();
     if (ended) throw createLostProblem("it was stopped");
     await Promise.all(places.map(({ copy }, index) => links[index]!.use((carrier) => act(copy.carried, carrier))));
   };
   const bringBack = async () => {
-    if (used && !ended) await each((carried, carrier) => carried.bringBack(carrier));
+    if (used && !ended) await actOnEach((carried, carrier) => carried.bringBack(carrier));
   };
   /** Whether both sides are known to be the same, because the sandbox has just begun. */
   let fresh = false;
@@ -159,7 +159,7 @@ export function createCarriedFiles({ docker, containerId, places, attached, read
     }),
     /** Makes both sides the same. Call it when the container runs, before anything else runs in it. */
     async begin(executionId: string): Promise<void> {
-      await each(async (carried, carrier) => {
+      await actOnEach(async (carried, carrier) => {
         const { copy } = places.find((place) => place.copy.carried === carried)!;
         // Keep the copy's changes if other sandboxes work on it, or if this same execution left them when its sandbox
         // was lost.
@@ -173,7 +173,7 @@ export function createCarriedFiles({ docker, containerId, places, attached, read
     },
     /** Carries the server's changes to the container, before a command runs. */
     async bringIn(): Promise<void> {
-      if (!fresh) await each((carried, carrier) => carried.bringIn(carrier));
+      if (!fresh) await actOnEach((carried, carrier) => carried.bringIn(carrier));
       fresh = false;
       used = true;
     },

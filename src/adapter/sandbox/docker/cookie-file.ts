@@ -5,7 +5,7 @@
  */
 import { unavailable } from "../../../core/errors.ts";
 import type { DockerClient } from "../../docker.ts";
-import { hear } from "./exec.ts";
+import { captureOutput } from "./exec.ts";
 
 const FOLDER = "/run/skep";
 export const COOKIE_FILE = `${FOLDER}/cookies.txt`;
@@ -28,7 +28,7 @@ export const cookieFolder = (text: string | undefined): Record<string, string> =
 export async function writeCookies(docker: DockerClient, containerId: string, text: string | undefined): Promise<void> {
   if (text === undefined) return;
   const argv = ["sh", "-c", WRITER, "sh", COOKIE_FILE];
-  const writer = await hear(docker, containerId, { argv, user: "0:0", cwd: "/", stdin: text });
+  const writer = await captureOutput(docker, containerId, { argv, user: "0:0", cwd: "/", stdin: text });
   const exitCode = await writer.exitCode();
   if (exitCode !== 0)
     throw unavailable(

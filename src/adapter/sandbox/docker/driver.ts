@@ -249,10 +249,10 @@ async function beginSandbox(parts: Parts, { id, spec, owner, place, isSetUp }: S
   try {
     let restarting: Promise<void> | undefined;
     const files = place.files({ docker, containerId: id, ready: async () => await restarting });
-    const during = (restart: Promise<void> | undefined) => {
+    const noteRestart = (restart: Promise<void> | undefined) => {
       restarting = restart;
     };
-    sandbox = createSandbox(parts, { id, spec, relay, files, during });
+    sandbox = createSandbox(parts, { id, spec, relay, files, noteRestart });
     await files.begin(spec.executionId);
     if (isSetUp) await layOut(sandbox);
     return sandbox;
@@ -295,10 +295,10 @@ interface SandboxParts {
   relay: ContainerRelay | undefined;
   files: SandboxFiles;
   /** Called with the restart while the container is restarted, and with undefined when it is over. */
-  during(restart: Promise<void> | undefined): void;
+  noteRestart(restart: Promise<void> | undefined): void;
 }
 
-function createSandbox(parts: Parts, { id, spec, relay, files, during }: SandboxParts): DockerSandbox {
+function createSandbox(parts: Parts, { id, spec, relay, files, noteRestart }: SandboxParts): DockerSandbox {
   const { docker } = parts.deps;
   const { clock } = parts;
   const { cookies, caches, env } = spec;
@@ -306,7 +306,7 @@ function createSandbox(parts: Parts, { id, spec, relay, files, during }: Sandbox
   let freezing: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   const restart = () => {
-    const again = async () => {
+    const killAndStart = async () => {
       await docker.containers.kill(id);
       if (stopping) return;
       await docker.containers.start(id);
@@ -314,11 +314,11 @@ function createSandbox(parts: Parts, { id, spec, relay, files, during }: Sandbox
       await writeCookies(docker, id, cookies);
       await linkCaches(docker, id, caches);
     };
-    restarting ??= (relay ? relay.restartWith(again) : again()).finally(() => {
+    restarting ??= (relay ? relay.restartWith(killAndStart) : killAndStart()).finally(() => {
       restarting = undefined;
-      during(undefined);
+      noteRestart(undefined);
     });
-    during(restarting);
+    noteRestart(restarting);
     return restarting;
   };
   const stop = () => {

@@ -179,7 +179,7 @@ async function killMarked(
 }
 
 /** Runs a short command of Skep's own to its end. @returns both of its outputs as one text. */
-export async function hear(
+export async function captureOutput(
   { containers }: { containers: Pick<ExecContainers, "exec"> },
   containerId: string,
   request: Omit<ExecRequest, "onOutput">,
@@ -196,7 +196,7 @@ export async function hear(
  */
 async function hasKilled(docker: DockerExecDeps["docker"], containerId: string, session: string, mark: string) {
   const argv = ["sh", "-c", `exec 2>/dev/null; ${KILLER}`, "sh", session, mark];
-  return (await hear(docker, containerId, { argv })).said.includes(KILLED);
+  return (await captureOutput(docker, containerId, { argv })).said.includes(KILLED);
 }
 
 function abortedBefore(call: Call): null {

@@ -29,25 +29,25 @@ const PACKED_RATIO = 100;
 
 const createProblem = (detail: string) => new Problem(422, "archive_refused", detail);
 const isAbsolute = (path: string) => path.startsWith("/") || /^[A-Za-z]:[\\/]/.test(path);
-const climbs = (path: string) => path.split("/").includes("..");
+const isClimbing = (path: string) => path.split("/").includes("..");
 
 /**
  * What is wrong with an entry; undefined if nothing is. `seen` holds the names of earlier files (saved archives only).
  */
 function entryFault(kind: ArchiveKind, header: Header, seen: Set<string>): string | undefined {
   const { name, type, linkname } = header;
-  if (name.includes("\0") || isAbsolute(name) || climbs(name)) return "leads out of the archive";
+  if (name.includes("\0") || isAbsolute(name) || isClimbing(name)) return "leads out of the archive";
   switch (type) {
     case "directory":
       return undefined;
     case "file":
     case "contiguous-file":
-      return kind === "saved" ? duplicate(name, seen) : undefined;
+      return kind === "saved" ? checkDuplicate(name, seen) : undefined;
     case "symlink":
       // The engine resolves links of a root file system in its chroot, so they are not checked.
-      return kind === "rootfs" ? undefined : (linkFault(posix.dirname(name), linkname) ?? duplicate(name, seen));
+      return kind === "rootfs" ? undefined : (linkFault(posix.dirname(name), linkname) ?? checkDuplicate(name, seen));
     case "link":
-      return linkFault(".", linkname) ?? (kind === "saved" ? duplicate(name, seen) : undefined);
+      return linkFault(".", linkname) ?? (kind === "saved" ? checkDuplicate(name, seen) : undefined);
     case "character-device":
     case "block-device":
     case "fifo":
@@ -58,7 +58,7 @@ function entryFault(kind: ArchiveKind, header: Header, seen: Set<string>): strin
   }
 }
 
-function duplicate(name: string, seen: Set<string>): string | undefined {
+function checkDuplicate(name: string, seen: Set<string>): string | undefined {
   const plain = posix.normalize(name);
   if (seen.has(plain)) return "occurs twice";
   seen.add(plain);
@@ -83,10 +83,10 @@ export function guardArchive(kind: ArchiveKind, limits: ArchiveLimits = ARCHIVE_
   let entries = 0;
   let unpacked = 0;
   let fault: Error | undefined;
-  const room = () => Math.max(limits.unpackedBytes ?? UNPACKED_BYTES, PACKED_RATIO * bytes);
+  const computeRoom = () => Math.max(limits.unpackedBytes ?? UNPACKED_BYTES, PACKED_RATIO * bytes);
   const holds = (more: number): boolean => {
     unpacked += more;
-    if (bytes + unpacked > limits.maxBytes || unpacked > room())
+    if (bytes + unpacked > limits.maxBytes || unpacked > computeRoom())
       fault ??= createProblem("The archive's layers hold far more than their size: it is a bomb, or damaged.");
     return fault === undefined;
   };

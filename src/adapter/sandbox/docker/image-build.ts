@@ -116,7 +116,7 @@ async function buildImage(deps: ImageBuildsDeps, work: BuildWork, signal: AbortS
     for (const step of stage.steps) {
       signal.throwIfAborted();
       const source = step.kind === "copy" && step.from ? originOf(deps, work, stages, step.from) : undefined;
-      key = hashJson({ before: key, step: dependencies(step, selections, source?.key) });
+      key = hashJson({ before: key, step: collectDependencies(step, selections, source?.key) });
       const name = nameOf(key);
       const kept = work.again ? undefined : await docker.images.inspect(name);
       work.onStep(step, at, kept !== undefined);
@@ -170,7 +170,11 @@ function originOf(
 }
 
 /** Everything that the result of a step depends on, besides the image it begins with. */
-function dependencies(step: BuildStep, selections: BuildWork["selections"], source: string | undefined): unknown {
+function collectDependencies(
+  step: BuildStep,
+  selections: BuildWork["selections"],
+  source: string | undefined,
+): unknown {
   const { env, workdir, user } = step;
   if (step.kind === "run") return { env, workdir, user, argv: step.argv, args: step.args };
   const { to, chown = null, mode = null } = step;

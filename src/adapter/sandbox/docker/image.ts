@@ -72,7 +72,7 @@ async function sendGuarded<T>(
   const guard = guardArchive(kind, limits);
   let fault: Error | undefined;
   const onEnd = (error: Error | null | undefined) => {
-    fault ??= error ? readable(error) : undefined;
+    fault ??= error ? toReadableError(error) : undefined;
   };
   const { first, rest } = await peek(file);
   if (first[0] === 0x1f && first[1] === 0x8b) pipeline(rest, (await import("node:zlib")).createGunzip(), guard, onEnd);
@@ -87,7 +87,7 @@ async function sendGuarded<T>(
 }
 
 /** Turns zlib's errors about a damaged file into a Problem 422, because the sender made the mistake. */
-function readable(error: NodeJS.ErrnoException): Error {
+function toReadableError(error: NodeJS.ErrnoException): Error {
   const damaged = /^Z_/.test(error.code ?? "");
   return damaged ? new Problem(422, "archive_refused", `The gzip file is damaged: ${error.message}.`) : error;
 }

@@ -9,7 +9,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isProblem, messageOf, unavailable } from "../../../core/errors.ts";
-import { once } from "../../../core/once.ts";
+import { memoizeAsync } from "../../../core/once.ts";
 import type { DockerClient, EngineInfo } from "../../docker.ts";
 import { LABELS } from "./container-spec.ts";
 
@@ -28,7 +28,7 @@ interface NetworkDeps {
 
 export function createSandboxNetworks({ docker, instanceId, engine }: NetworkDeps) {
   const name = `skep-${instanceId}`;
-  const bridge = once(() =>
+  const bridge = memoizeAsync(() =>
     ensure(docker, {
       Name: name,
       Driver: "bridge",
@@ -39,7 +39,7 @@ export function createSandboxNetworks({ docker, instanceId, engine }: NetworkDep
       },
     }),
   );
-  const guardNetwork = once(() => makeGuard(docker));
+  const guardNetwork = memoizeAsync(() => makeGuard(docker));
   const connect = async (containerId: string) => {
     await guardNetwork();
     await docker.networks.connect(GUARD_NETWORK, containerId);

@@ -58,21 +58,21 @@ export async function mountedPlace({ spec, home, server, owner, arch, relayFolde
   const state = spec.harness?.state;
   if (isOthers)
     for (const folder of [home, ...(state === undefined ? [] : [state])]) await giveWorkspace(folder, owner);
-  const nothing = async () => {};
+  const doNothing = async () => {};
   return {
     home,
     state,
     isEngines: false,
     program: undefined,
     forget() {},
-    attach: nothing,
+    attach: doNothing,
     relay: relay && RELAY_PATH,
     mounts: relay === undefined ? [] : [toBindMount({ source: relay, target: RELAY_PATH }, true)],
     files: () => ({
       workspace: createWorkspaceFiles(home, server.uid === 0 ? owner : undefined),
-      begin: nothing,
-      bringIn: nothing,
-      end: nothing,
+      begin: doNothing,
+      bringIn: doNothing,
+      end: doNothing,
     }),
   };
 }

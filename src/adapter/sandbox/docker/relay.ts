@@ -17,7 +17,7 @@
  */
 import type { Duplex } from "node:stream";
 import { isProblem, messageOf, Problem, unavailable } from "../../../core/errors.ts";
-import { once } from "../../../core/once.ts";
+import { memoizeAsync } from "../../../core/once.ts";
 import type { Route, Sandbox } from "../../../engine/sandbox.ts";
 import type { RunningExec } from "../../docker/exec.ts";
 import type { DockerClient } from "../../docker.ts";
@@ -48,14 +48,14 @@ export function routesThrough(
   relay: ContainerRelay | undefined,
   ready: () => Promise<void> | undefined,
 ): Pick<Sandbox, "openRoute" | "connect"> {
-  const way = async (): Promise<ContainerRelay> => {
+  const requireRelay = async (): Promise<ContainerRelay> => {
     await ready();
     if (relay) return relay;
     throw unavailable("network_unguarded", "This sandbox was started without a way for routes.");
   };
   return {
-    openRoute: async (onConnection) => await (await way()).openRoute(onConnection),
-    connect: async (port) => await (await way()).connect(port),
+    openRoute: async (onConnection) => await (await requireRelay()).openRoute(onConnection),
+    connect: async (port) => await (await requireRelay()).connect(port),
   };
 }
 
@@ -91,7 +91,7 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
       throw new Error("the container is being started again");
     }
     exec = started;
-    const over = () => {
+    const handleEnd = () => {
       connections.end();
       if (exec === started) begin.forget();
       // If an agent ends its relay, it is started again, a limited number of times. After a restart of the container,
@@ -99,11 +99,11 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
       if (ended || isDown || exec !== started || routes.size === 0 || restartsLeft-- <= 0) return;
       void begin().catch(() => {});
     };
-    started.closed.then(over, over);
+    started.closed.then(handleEnd, handleEnd);
     for (const route of routes) await connections.listen(route.port, route.onConnection);
     return connections;
   }
-  const begin = once(start);
+  const begin = memoizeAsync(start);
   return {
     async openRoute(onConnection: (connection: Duplex) => void): Promise<Route> {
       if (routes.size >= MAX_ROUTES) throw new Error(`A sandbox has at most ${MAX_ROUTES} routes.`);

@@ -6,7 +6,7 @@ import { messageOf, unavailable } from "../../../core/errors.ts";
 import { raceSignal } from "../../../core/race-signal.ts";
 import type { DockerClient } from "../../docker.ts";
 import { LABELS } from "./container-spec.ts";
-import { hear } from "./exec.ts";
+import { captureOutput } from "./exec.ts";
 
 const TRIAL_MS = 60_000;
 const WORKS = "runtime-works";
@@ -46,7 +46,7 @@ export function createRuntimeTrial(docker: DockerClient, instanceId: string) {
 async function tryOnce(docker: DockerClient, instanceId: string, runtime: string, image: string): Promise<void> {
   const { runtimes } = await docker.info();
   if (!runtimes.includes(runtime))
-    throw unusable(runtime, `the container engine does not know it; it has ${runtimes.join(", ") || "none"}`);
+    throw createProblem(runtime, `the container engine does not know it; it has ${runtimes.join(", ") || "none"}`);
   const id = await docker.containers
     .create({
       Image: image,
@@ -58,13 +58,13 @@ async function tryOnce(docker: DockerClient, instanceId: string, runtime: string
       HostConfig: { Runtime: runtime, NetworkMode: "none", CapDrop: ["ALL"], ReadonlyRootfs: true, AutoRemove: false },
     })
     .catch((error) => {
-      throw unusable(runtime, messageOf(error));
+      throw createProblem(runtime, messageOf(error));
     });
   const late = AbortSignal.timeout(TRIAL_MS);
   try {
     await raceSignal(startAndAsk(docker, id), late);
   } catch (error) {
-    throw unusable(runtime, late.aborted ? `no program ran in it within ${TRIAL_MS / 1_000} s` : messageOf(error));
+    throw createProblem(runtime, late.aborted ? `no program ran in it within ${TRIAL_MS / 1_000} s` : messageOf(error));
   } finally {
     await docker.containers.remove(id).catch(() => {});
   }
@@ -73,11 +73,11 @@ async function tryOnce(docker: DockerClient, instanceId: string, runtime: string
 /** Runs a command in the container, in the same way as agents' commands. */
 async function startAndAsk(docker: DockerClient, id: string): Promise<void> {
   await docker.containers.start(id);
-  const { said } = await hear(docker, id, { argv: ["sh", "-c", `echo ${WORKS}`] });
+  const { said } = await captureOutput(docker, id, { argv: ["sh", "-c", `echo ${WORKS}`] });
   if (!said.includes(WORKS)) throw new Error(`a command in it said ${JSON.stringify(said.slice(0, 200))}`);
 }
 
-const unusable = (runtime: string, why: string) =>
+const createProblem = (runtime: string, why: string) =>
   unavailable(
     "runtime_unusable",
     `The container runtime ${runtime} does not work here: ${why}. Install it and name it in the engine's configuration, or take \`runtime\` out of the agent's file.`,

@@ -4,7 +4,7 @@
  */
 import type Docker from "dockerode";
 import { badRequest } from "../../../core/errors.ts";
-import { once } from "../../../core/once.ts";
+import { memoizeAsync } from "../../../core/once.ts";
 import type { Pipe, PipeEvents } from "../../../core/pipe.ts";
 import type { ToolServerSpec, ToolServers } from "../../../engine/tool-servers.ts";
 import type { ImageDetail } from "../../docker/images.ts";
@@ -73,7 +73,7 @@ async function openContainer(
   const id = await docker.containers.create(
     containerOf({ server, image, owner, network, usernsMode, folder, instanceId: deps.instanceId }),
   );
-  const kill = once(() => docker.containers.remove(id));
+  const kill = memoizeAsync(() => docker.containers.remove(id));
   try {
     if (server.network === "bridge") await networks.guard(id);
     const attached = await docker.containers.attach(id, (stream, chunk) =>

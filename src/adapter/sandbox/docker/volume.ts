@@ -45,7 +45,7 @@ export async function makeFilesVolume(docker: DockerClient, plan: VolumePlan): P
     HostConfig: { NetworkMode: "none", Mounts: [{ Type: "volume", Source: name, Target: "/v", VolumeOptions }] },
   });
   try {
-    await docker.containers.unpack(id, "/v", contents(owner, arch));
+    await docker.containers.unpack(id, "/v", packContents(owner, arch));
   } finally {
     await docker.containers.remove(id);
   }
@@ -81,7 +81,7 @@ export function tarOf(add: (tar: Pack) => void): Readable {
   return Readable.from(tar);
 }
 
-const contents = ({ uid, gid }: Owner, arch: string | undefined): Readable =>
+const packContents = ({ uid, gid }: Owner, arch: string | undefined): Readable =>
   tarOf((tar) => {
     // Closed to the container's user, who reaches the files through their own mount.
     tar.entry({ name: "kept", type: "directory", mode: 0o700, uid: 0, gid: 0 });

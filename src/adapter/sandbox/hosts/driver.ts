@@ -93,7 +93,7 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
     }
   }
   /** The machines on which a sandbox may be started, best first. */
-  function candidates({ home, executionId, hostLabels = [] }: SandboxSpec): Machine[] {
+  function listCandidates({ home, executionId, hostLabels = [] }: SandboxSpec): Machine[] {
     const known = files.get(home);
     // While others use the same files, a further sandbox must use the same copy, even beyond the machine's slots: it
     // belongs to work that has to end there.
@@ -123,7 +123,7 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
     }
     return now;
   }
-  function full(reasons: readonly string[], { home, hostLabels = [] }: Partial<SandboxSpec> = {}): Problem {
+  function toFull(reasons: readonly string[], { home, hostLabels = [] }: Partial<SandboxSpec> = {}): Problem {
     const lack = lackOfHost(machines, hostLabels);
     if (lack !== undefined) return unavailable("sandbox_unavailable", `${lack}. The work waits.`);
     const fitting = machines.filter((machine) => hasLabels(machine, hostLabels));
@@ -145,7 +145,7 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
     const reasons: string[] = [];
     for (const machine of machines)
       if (machine.away && clock.monotonic() - machine.away.at >= AGAIN_MS) void look(machine);
-    for (const machine of candidates(spec)) {
+    for (const machine of listCandidates(spec)) {
       signal.throwIfAborted();
       if (machine.away) await look(machine);
       if (machine.away) {
@@ -172,7 +172,7 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
         reasons.push(`${machine.name}: ${messageOf(error)}`);
       }
     }
-    throw full(reasons, spec);
+    throw toFull(reasons, spec);
   }
 
   return {
@@ -181,7 +181,7 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
     noticeMs,
     start,
     async about(spec) {
-      const [known] = candidates(spec);
+      const [known] = listCandidates(spec);
       return await (known?.driver.about ?? about)(spec);
     },
     async sweep(isLive) {
@@ -199,7 +199,7 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
           }
         }),
       );
-      if (machines.every(({ away }) => away)) throw full(machines.map(({ name, away }) => `${name}: ${away?.why}`));
+      if (machines.every(({ away }) => away)) throw toFull(machines.map(({ name, away }) => `${name}: ${away?.why}`));
       for (const id of placed.keys()) if (!isLive(id)) placed.delete(id);
       return { removed: all.reduce((sum, { removed }) => sum + removed, 0), left: all.flatMap(({ left }) => left) };
     },

@@ -31,7 +31,7 @@ function machine(name: string) {
   };
   const host = {
     name,
-    async keeps(server: string) {
+    async hasVolumes(server: string) {
       answer();
       return state.kept.has(server);
     },

@@ -9,7 +9,7 @@ export interface ToolServerHost {
   name: string;
   servers: ToolServers;
   /** Whether the host has data of that server. Rejects when the host does not answer. */
-  keeps(server: string): Promise<boolean>;
+  hasVolumes(server: string): Promise<boolean>;
 }
 
 export interface HostedToolServersDeps {
@@ -30,7 +30,7 @@ interface Asked {
   away?: string;
 }
 
-const unusable = (why: string) => unavailable("sandbox_unavailable", why);
+const createProblem = (why: string) => unavailable("sandbox_unavailable", why);
 
 export function createHostedToolServers({ hosts, isDrained, homes }: HostedToolServersDeps): ToolServers {
   /** The running servers, by host. */
@@ -63,7 +63,7 @@ export function createHostedToolServers({ hosts, isDrained, homes }: HostedToolS
     if (home === undefined) return undefined;
     const host = hosts.find(({ name }) => name === home);
     if (!host)
-      throw unusable(
+      throw createProblem(
         `What it keeps is on the host ${home}, which DOCKER_HOSTS names no longer. Name it again, or delete the tool server.`,
       );
     assertUsed(host);
@@ -71,7 +71,7 @@ export function createHostedToolServers({ hosts, isDrained, homes }: HostedToolS
   }
   async function ask(host: ToolServerHost, server: string): Promise<Asked> {
     try {
-      return { host, keeps: await host.keeps(server) };
+      return { host, keeps: await host.hasVolumes(server) };
     } catch (error) {
       return { host, keeps: false, away: messageOf(error) };
     }
@@ -87,20 +87,21 @@ export function createHostedToolServers({ hosts, isDrained, homes }: HostedToolS
     const reasons = asked.map(({ host, away }) =>
       away === undefined ? `${host.name} is drained` : `${host.name}: ${away.replace(/\.$/, "")}`,
     );
-    throw unusable(`No host can take it now: ${reasons.join("; ")}.`);
+    throw createProblem(`No host can take it now: ${reasons.join("; ")}.`);
   }
   /** Checks that the host is not drained. @throws Problem 503. */
   function assertUsed({ name }: ToolServerHost): void {
     if (!isDrained(name)) return;
-    throw unusable(
+    throw createProblem(
       `What it keeps is on the host ${name}, which is drained. Use it again with: skep hosts enable ${name}`,
     );
   }
   const countOf = ({ name }: ToolServerHost): number => running.get(name)?.size ?? 0;
-  const each = async (act: (host: ToolServerHost) => Promise<void>): Promise<void> => {
+  const actOnEach = async (act: (host: ToolServerHost) => Promise<void>): Promise<void> => {
     const all = await Promise.allSettled(hosts.map(act));
     // A host that does not answer does not stop the others.
-    if (all.every(({ status }) => status === "rejected")) throw unusable("None of the hosts of DOCKER_HOSTS answers.");
+    if (all.every(({ status }) => status === "rejected"))
+      throw createProblem("None of the hosts of DOCKER_HOSTS answers.");
   };
 
   return {
@@ -123,11 +124,11 @@ export function createHostedToolServers({ hosts, isDrained, homes }: HostedToolS
     },
     async sweep(lives) {
       isThere = lives;
-      await each(sweepOnce);
+      await actOnEach(sweepOnce);
     },
     async forget(server) {
       homes.forget(server);
-      await each(({ servers }) => servers.forget(server));
+      await actOnEach(({ servers }) => servers.forget(server));
     },
     close: async () => void (await Promise.allSettled(hosts.map(({ servers }) => servers.close()))),
   };

@@ -71,9 +71,9 @@ export type Claims = ReturnType<typeof createClaims>;
 
 export function createClaims(deps: ClaimsDeps) {
   const { client, namespace, instanceId, clock, pods, warmPools, claimMs = CLAIM_MS } = deps;
-  const at = (group: string, resource: string, name?: string): string =>
+  const toPath = (group: string, resource: string, name?: string): string =>
     `/apis/${group}/${VERSION}/namespaces/${namespace}/${resource}${name === undefined ? "" : `/${name}`}`;
-  const claims = at(EXTENSIONS, "sandboxclaims");
+  const claims = toPath(EXTENSIONS, "sandboxclaims");
   const known = new Map<string, { until: number; pool: Pool }>();
   const remember = (pool: Pool): Pool => {
     known.set(pool.name, { until: clock.monotonic() + KEEP_MS, pool });
@@ -82,9 +82,9 @@ export function createClaims(deps: ClaimsDeps) {
 
   async function read(name: string, signal: AbortSignal): Promise<Pool> {
     try {
-      const pool = await client.call("GET", at(EXTENSIONS, "sandboxwarmpools", name), { signal });
+      const pool = await client.call("GET", toPath(EXTENSIONS, "sandboxwarmpools", name), { signal });
       const template = textIn(membersOf(membersOf(pool)["spec"])["sandboxTemplateRef"], "name") ?? "";
-      const spec = membersOf(await client.call("GET", at(EXTENSIONS, "sandboxtemplates", template), { signal }))[
+      const spec = membersOf(await client.call("GET", toPath(EXTENSIONS, "sandboxtemplates", template), { signal }))[
         "spec"
       ];
       // The policy that the controller would otherwise make opens the internet, even to Pods that must have no network.
@@ -129,7 +129,7 @@ export function createClaims(deps: ClaimsDeps) {
     }
   }
   async function podOf(sandbox: string, signal: AbortSignal): Promise<string> {
-    const object = await client.call("GET", at(SANDBOXES, "sandboxes", sandbox), { signal });
+    const object = await client.call("GET", toPath(SANDBOXES, "sandboxes", sandbox), { signal });
     return textIn(membersOf(membersOf(object)["metadata"])["annotations"], POD_NAME) || sandbox;
   }
   /** Waits for the Pod of a claim and checks it. @returns what is wrong with it; undefined when it can be used. */

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../../../core/clock.ts";
 import { forbidden, isProblem, type Problem, unavailable } from "../../../core/errors.ts";
 import { membersOf, textIn } from "../../../core/is-object.ts";
-import { once } from "../../../core/once.ts";
+import { memoizeAsync } from "../../../core/once.ts";
 import type { Capabilities, HarnessPlaces, Sandbox, SandboxDriver, SandboxSpec } from "../../../engine/sandbox.ts";
 import { openFolder } from "../../../working-copy/folder.ts";
 import type { Cluster } from "../../kubernetes/cluster.ts";
@@ -98,12 +98,12 @@ export function createKubernetesSandboxes(deps: KubernetesSandboxDeps): Kubernet
     start: (spec, signal) => startSandbox(parts, spec, signal),
     async sweep(isLive) {
       const signal = AbortSignal.timeout(SWEEP_MS);
-      const dead = async (from: typeof pods.list) =>
+      const listDead = async (from: typeof pods.list) =>
         (await from(signal))
           .map((one) => membersOf(membersOf(one)["metadata"]))
           .filter(({ labels }) => !isLive(textIn(labels, POD_LABELS.execution) ?? ""))
           .map((one) => textIn(one, "name") ?? "");
-      const [made, claimed] = await Promise.all([dead(pods.list), dead(claims.list)]);
+      const [made, claimed] = await Promise.all([listDead(pods.list), listDead(claims.list)]);
       const ends = await Promise.allSettled([
         ...made.map((name) => pods.remove(name, signal)),
         ...claimed.map((name) => claims.remove(name, signal)),
@@ -246,7 +246,7 @@ function createSandbox(
   const relay = hasRoutes
     ? createContainerRelay({ docker: { containers }, containerId: name, user: `${POD_USER}`, program: RELAY })
     : undefined;
-  const end = once(() => held.end(AbortSignal.timeout(SWEEP_MS)));
+  const end = memoizeAsync(() => held.end(AbortSignal.timeout(SWEEP_MS)));
   const prepareFolders = async (): Promise<void> => {
     losing.signal.throwIfAborted();
     for (const { prepare } of folders) await prepare();

@@ -42,17 +42,17 @@ export function podDifference(ours: ReturnType<typeof podManifest>, pod: unknown
   const wanted = Object.fromEntries(Object.entries(ours.spec).filter(([name]) => !NOT_ASKED.has(name)));
   const [container] = ours.spec.containers;
   const containers = [{ ...container, resources: { limits: container?.resources.limits } }];
-  return difference({ ...wanted, containers }, membersOf(pod)["spec"], "", "");
+  return findDifference({ ...wanted, containers }, membersOf(pod)["spec"], "", "");
 }
 
 /** @param at path for people. @param rule the same path with `*` for items of lists. */
-function difference(ours: unknown, theirs: unknown, at: string, rule: string): string | undefined {
-  const below = (name: string, path: string) => (path === "" ? name : `${path}.${name}`);
+function findDifference(ours: unknown, theirs: unknown, at: string, rule: string): string | undefined {
+  const joinPath = (name: string, path: string) => (path === "" ? name : `${path}.${name}`);
   if (Array.isArray(ours)) {
     const others: readonly unknown[] = Array.isArray(theirs) ? theirs : [];
     if (others.length !== ours.length) return `${at} has ${others.length} entries, ${ours.length} are asked for`;
     for (const [n, one] of ours.entries()) {
-      const found = difference(one, others[n], below(String(n), at), below("*", rule));
+      const found = findDifference(one, others[n], joinPath(String(n), at), joinPath("*", rule));
       if (found !== undefined) return found;
     }
     return undefined;
@@ -63,11 +63,11 @@ function difference(ours: unknown, theirs: unknown, at: string, rule: string): s
   }
   const others = membersOf(theirs);
   for (const [name, value] of Object.entries(others)) {
-    if (name in ours || HARMLESS.has(below(name, rule)) || HARMLESS_AS[below(name, rule)] === value) continue;
-    return `it adds ${below(name, at)}`;
+    if (name in ours || HARMLESS.has(joinPath(name, rule)) || HARMLESS_AS[joinPath(name, rule)] === value) continue;
+    return `it adds ${joinPath(name, at)}`;
   }
   for (const [name, value] of Object.entries(ours)) {
-    const found = difference(value, others[name], below(name, at), below(name, rule));
+    const found = findDifference(value, others[name], joinPath(name, at), joinPath(name, rule));
     if (found !== undefined) return found;
   }
   return undefined;

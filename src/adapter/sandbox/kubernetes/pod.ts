@@ -29,7 +29,7 @@ const IDLE = 'trap "" HUP INT TERM; while :; do sleep 86400 & wait; done';
 /** If the server never comes back, the Pod ends by itself after this time. */
 export const LONGEST_SECONDS = 48 * 60 * 60;
 const FILES_MIB = 10 * 1024;
-const mib = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)}Mi`;
+const formatMib = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)}Mi`;
 
 interface PodPlan {
   name: string;
@@ -42,8 +42,8 @@ interface PodPlan {
 export function podManifest({ name, spec, instanceId, image, pullSecrets }: PodPlan) {
   const folders: [name: string, path: string, limit: string, medium?: "Memory"][] = [
     ["files", MOUNT_POINT, `${FILES_MIB}Mi`],
-    ["home", HOME, mib(CONTAINER_LIMITS.homeBytes)],
-    ["tmp", "/tmp", mib(CONTAINER_LIMITS.tmpBytes)],
+    ["home", HOME, formatMib(CONTAINER_LIMITS.homeBytes)],
+    ["tmp", "/tmp", formatMib(CONTAINER_LIMITS.tmpBytes)],
     ["relay", RELAY_FOLDER, "1Mi", "Memory"],
   ];
   if (spec.harness) folders.push(["state", HARNESS_STATE, `${FILES_MIB}Mi`]);

@@ -36,7 +36,7 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
   const tell = (name: string, state: PodState) => {
     for (const listen of listeners.get(name) ?? []) listen(state);
   };
-  const look = (query: Query): Watch =>
+  const startWatch = (query: Query): Watch =>
     client.watch({
       path,
       query,
@@ -55,8 +55,8 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
    * Starts the watch of this instance's Pods and waits for its first list. @throws Problem when the cluster does not
    * answer, or does not allow it.
    */
-  async function watching(): Promise<void> {
-    watch ??= look({ labelSelector });
+  async function ensureWatch(): Promise<void> {
+    watch ??= startWatch({ labelSelector });
     const own = watch;
     try {
       await own.ready;
@@ -100,7 +100,7 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
      * `create`.
      */
     async track(name: string): Promise<() => void> {
-      const own = look({ fieldSelector: `metadata.name=${name}` });
+      const own = startWatch({ fieldSelector: `metadata.name=${name}` });
       const end = () => {
         own.close();
         states.delete(name);
@@ -115,7 +115,7 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
     },
     /** Creates a Pod. @throws Problem when a quota or right is missing, or the cluster does not answer. */
     async create(manifest: ReturnType<typeof podManifest>, signal: AbortSignal): Promise<void> {
-      await watching();
+      await ensureWatch();
       signal.throwIfAborted();
       await client.call("POST", path, { body: manifest, signal });
     },
@@ -127,7 +127,7 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
     async waitForStart(name: string, image: string, signal: AbortSignal): Promise<void> {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       let placing: ReturnType<typeof setTimeout> | undefined;
-      const late = async (what: string, said: string) => {
+      const rejectLate = async (what: string, said: string) => {
         const complaint = said || (await complaintOf(name));
         reject(
           unavailable(
@@ -136,7 +136,7 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
           ),
         );
       };
-      const starting = setTimeout(() => void late("The cluster did not start the Pod in time", ""), startMs);
+      const starting = setTimeout(() => void rejectLate("The cluster did not start the Pod in time", ""), startMs);
       const end = follow(name, (state) => {
         if (state.isRunning) return resolve();
         if (state.blocked) return reject(blockProblem(state.blocked, image));
@@ -146,7 +146,8 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
         if (unschedulable === undefined) {
           clearTimeout(placing);
           placing = undefined;
-        } else placing ??= setTimeout(() => void late("The cluster has no room for the Pod", unschedulable), placeMs);
+        } else
+          placing ??= setTimeout(() => void rejectLate("The cluster has no room for the Pod", unschedulable), placeMs);
       });
       try {
         await raceSignal(promise, signal);

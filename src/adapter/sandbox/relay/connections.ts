@@ -38,19 +38,19 @@ export function createRelayConnections(write: (bytes: Uint8Array) => void) {
     write(frame);
   };
   const begin = (id: number): Connection => {
-    if (id >= MAX_CONNECTIONS || connections.has(id)) throw strange("it opened what cannot be");
+    if (id >= MAX_CONNECTIONS || connections.has(id)) throw createError("it opened what cannot be");
     const connection = new Connection(id, send, () => connections.delete(id));
     connections.set(id, connection);
     return connection;
   };
   const open = (id: number, listener: number): void => {
     const onConnection = listeners[listener];
-    if (!onConnection) throw strange("it opened what cannot be");
+    if (!onConnection) throw createError("it opened what cannot be");
     onConnection(begin(id));
   };
   const noteConnection = (id: number, number: number): void => {
     const asked = connecting.shift();
-    if (!asked) throw strange("it connected what nobody asked for");
+    if (!asked) throw createError("it connected what nobody asked for");
     if (number > 0) asked.resolve(begin(id));
     else asked.reject(new Error("nothing listens there, or too many connections are open"));
   };
@@ -68,7 +68,7 @@ export function createRelayConnections(write: (bytes: Uint8Array) => void) {
     if (type === TYPES.end) connection?.takeEnd();
     else if (type === TYPES.reset) connection?.takeReset();
     else if (type === TYPES.credit) connection?.takeCredit(number);
-    else throw strange(`it sent a frame of type ${type}`);
+    else throw createError(`it sent a frame of type ${type}`);
   };
   const onData = (id: number, data: Uint8Array) => connections.get(id)?.takeData(data);
   return {
@@ -112,7 +112,7 @@ export function createRelayConnections(write: (bytes: Uint8Array) => void) {
   };
 }
 
-const strange = (what: string) => new Error(`The relay is not one: ${what}.`);
+const createError = (what: string) => new Error(`The relay is not one: ${what}.`);
 
 /** One connection, made by a program in the container or by the server to one. */
 class Connection extends Duplex {
@@ -138,7 +138,7 @@ class Connection extends Duplex {
 
   takeData(data: Uint8Array): void {
     this.#received += data.length;
-    if (this.#received > WINDOW_BYTES) throw strange("it sent more than it may");
+    if (this.#received > WINDOW_BYTES) throw createError("it sent more than it may");
     // The chunk belongs to the parser, so it is copied.
     if (this.destroyed || this.push(Buffer.from(data))) this.#confirm(data.length);
     else this.#unread += data.length;
@@ -154,7 +154,7 @@ class Connection extends Duplex {
   }
   takeCredit(bytes: number): void {
     this.#credit += bytes;
-    if (this.#credit > WINDOW_BYTES) throw strange("it confirmed what was not sent");
+    if (this.#credit > WINDOW_BYTES) throw createError("it confirmed what was not sent");
     this.#sendPending();
     this.#closeWhenOver();
   }

@@ -11,7 +11,7 @@ import {
   type TreeNode,
   type TypeRow,
 } from "../../rows.ts";
-import { arity, type Place } from "../block-walk.ts";
+import { type Place, packArity } from "../block-walk.ts";
 import { BindingKind, CallFlag, Expr, HeritageKind, SymbolFlag, Type } from "../fact-layout.ts";
 import type { DecoratorInput } from "../facts-builder.ts";
 import { CFamilyExpressions } from "./expressions.ts";
@@ -206,7 +206,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     facts.setSymbol(
       symbol,
       "arity",
-      arity(variadic ? Math.min(required, rows.length) : required, rows.length, variadic),
+      packArity(variadic ? Math.min(required, rows.length) : required, rows.length, variadic),
     );
   }
 

@@ -70,7 +70,7 @@ function rawEnd(text: string, from: number): number {
 }
 
 /** Reads a directive. It ends before a comment that continues on the next line. */
-function directive(text: string, at: number, token: number): Directive {
+function readDirective(text: string, at: number, token: number): Directive {
   let end = lineEnd(text, at);
   const comment = text.indexOf("/*", at);
   if (comment >= 0 && comment < end && text.indexOf("*/", comment) > end) end = comment;
@@ -114,7 +114,7 @@ export function tokensOf(text: string): Tokens {
       const close = text.indexOf("*/", at + 2);
       at = close < 0 ? text.length : close + 2;
     } else if (code === HASH && lineBegins) {
-      const found = directive(text, at, count);
+      const found = readDirective(text, at, count);
       directives.push(found);
       at = found.end;
     } else {

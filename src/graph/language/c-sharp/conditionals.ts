@@ -37,8 +37,8 @@ export function oneBranch(text: string): string | undefined {
 }
 
 function keepLongest(lines: string[], branches: readonly Branch[]): void {
-  const length = (branch: Branch) => branch.end - branch.first;
-  const kept = branches.reduce((best, branch) => (length(branch) > length(best) ? branch : best));
+  const countLines = (branch: Branch) => branch.end - branch.first;
+  const kept = branches.reduce((best, branch) => (countLines(branch) > countLines(best) ? branch : best));
   for (const branch of branches)
     if (branch !== kept) for (let i = branch.first; i < branch.end; i++) lines[i] = " ".repeat(lines[i]!.length);
 }

@@ -9,7 +9,7 @@ import {
   type TreeNode,
   type TypeRow,
 } from "../../rows.ts";
-import { arity, BlockWalk, type Place } from "../block-walk.ts";
+import { BlockWalk, type Place, packArity } from "../block-walk.ts";
 import { BindingKind, SymbolFlag, Type } from "../fact-layout.ts";
 
 const SEQUENCES =
@@ -141,7 +141,7 @@ export abstract class CSharpTypes extends BlockWalk {
       rows.push(this.local(this.field(list, "name"), inside, type, NONE, true));
     }
     facts.setSymbol(symbol, "parameters", facts.list(rows));
-    facts.setSymbol(symbol, "arity", arity(required, rows.length, variadic));
+    facts.setSymbol(symbol, "arity", packArity(required, rows.length, variadic));
   }
 
   protected typeParameters(node: TreeNode, symbol: SymbolRow, at: Place): void {

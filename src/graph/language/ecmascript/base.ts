@@ -84,11 +84,11 @@ export abstract class EcmascriptBase {
   }
 
   /** Options that type a function by what is expected where it stands. */
-  protected functionOf(expected: Expected | undefined): Pick<FunctionOptions, "contextual" | "returning"> {
+  protected functionOf(expected: Expected | undefined): Pick<FunctionOptions, "toContextual" | "returning"> {
     if (!expected) return {};
     const { facts } = this;
     return {
-      contextual: (parameter) => facts.expr(Expr.Contextual, expected(), -1, parameter),
+      toContextual: (parameter) => facts.expr(Expr.Contextual, expected(), -1, parameter),
       returning: expect(() => facts.exprCall(expected(), [])),
     };
   }

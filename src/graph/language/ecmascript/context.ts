@@ -50,7 +50,7 @@ export interface FunctionOptions {
   /** The function is a constructor function: `this` is an instance of the function itself. */
   constructs?: boolean;
   /** Makes the expression that types the nth parameter of a lambda by its context. */
-  contextual?: ((parameter: number) => ExprRow) | undefined;
+  toContextual?: ((parameter: number) => ExprRow) | undefined;
   /** What the context expects the function to return, if the function declares no type. */
   returning?: Expected | undefined;
 }

@@ -229,8 +229,8 @@ export abstract class EcmascriptExpressions extends EcmascriptAssignments {
     for (const [i, argument] of tree.namedChildren(args).entries()) {
       const expected = expect(() => facts.expr(Expr.Contextual, row, i, -1));
       if (isLambda(tree.kind(argument))) {
-        const contextual = (parameter: number) => facts.expr(Expr.Contextual, row, i, parameter);
-        rows.push(this.lambda(argument, context, { ...this.functionOf(expected), contextual }));
+        const toContextual = (parameter: number) => facts.expr(Expr.Contextual, row, i, parameter);
+        rows.push(this.lambda(argument, context, { ...this.functionOf(expected), toContextual }));
       } else {
         rows.push(this.walkExpected(argument, context, expected));
       }

@@ -51,7 +51,7 @@ export abstract class EcmascriptLiterals extends EcmascriptPatterns {
   protected lambda(
     node: TreeNode,
     context: Context,
-    typed: Pick<FunctionOptions, "contextual" | "returning">,
+    typed: Pick<FunctionOptions, "toContextual" | "returning">,
   ): ExprRow {
     const { tree, facts } = this;
     const nameNode = tree.child(node, "name");

@@ -68,10 +68,10 @@ export abstract class EcmascriptModules extends EcmascriptLiterals {
 
   private namedPair(specifier: TreeNode): [string, string] {
     const { tree } = this;
-    const text = (node: TreeNode) => (tree.kind(node) === "string" ? stringValue(tree, node) : tree.source(node));
+    const readText = (node: TreeNode) => (tree.kind(node) === "string" ? stringValue(tree, node) : tree.source(node));
     const name = tree.child(specifier, "name");
     const alias = tree.child(specifier, "alias");
-    return [text(name), text(exists(alias) ? alias : name)];
+    return [readText(name), readText(exists(alias) ? alias : name)];
   }
 
   protected exportStatement(node: TreeNode, context: Context): void {

@@ -44,16 +44,16 @@ export abstract class EcmascriptPatterns extends EcmascriptTypes {
 
   private objectEntry(entry: TreeNode, value: ExprRow, context: Context, scope: ScopeRow): string[] {
     const { tree, facts } = this;
-    const at = (name: string) => (isNone(value) ? facts.expr(Expr.Unknown) : facts.exprMember(value, name));
+    const readMember = (name: string) => (isNone(value) ? facts.expr(Expr.Unknown) : facts.exprMember(value, name));
     switch (tree.kind(entry)) {
       case "shorthand_property_identifier_pattern":
-        return this.bindPattern(entry, at(tree.source(entry)), NONE, context, scope);
+        return this.bindPattern(entry, readMember(tree.source(entry)), NONE, context, scope);
       case "object_assignment_pattern":
         return this.bindPattern(entry, value, NONE, context, scope);
       case "pair_pattern": {
         const key = tree.child(entry, "key");
         const name = this.memberName(key);
-        const inner = name === "" ? facts.expr(Expr.Unknown) : at(name);
+        const inner = name === "" ? facts.expr(Expr.Unknown) : readMember(name);
         return this.bindPattern(tree.child(entry, "value"), inner, NONE, context, scope);
       }
       case "rest_pattern":

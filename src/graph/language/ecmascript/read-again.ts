@@ -14,15 +14,15 @@ const NAMES = new Map([
   ["for", "fur"],
 ]);
 
-const differs = (text: string, from: string): string | undefined => (text === from ? undefined : text);
+const keepIfChanged = (text: string, from: string): string | undefined => (text === from ? undefined : text);
 
 export function readTypescriptAgain(text: string): string | undefined {
   const plain = text.replace(TYPES_OF_ALL, "$1    ");
-  return separateMembers(plain) ?? differs(plain, text);
+  return separateMembers(plain) ?? keepIfChanged(plain, text);
 }
 
 export const readJavascriptAgain = (text: string): string | undefined =>
-  differs(
+  keepIfChanged(
     text.replace(RESERVED, (found) => found.slice(0, 1) + NAMES.get(found.slice(1))!),
     text,
   );

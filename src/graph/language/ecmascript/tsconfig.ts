@@ -91,7 +91,7 @@ function commonFolder(folders: readonly string[]): string {
   return common;
 }
 
-const strings = (value: unknown): string[] =>
+const toStrings = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
 
 type OptionsAt = (path: string, depth: number) => Options;
@@ -114,10 +114,10 @@ function readOptions(project: ProjectFiles, path: string, depth: number, options
   }
   if (typeof options["baseUrl"] === "string") result.baseUrl = join(folder, options["baseUrl"]);
   if (typeof options["rootDir"] === "string") result.rootDir = join(folder, options["rootDir"]);
-  const made = strings([options["outDir"], options["declarationDir"]]).map((one) => join(folder, one));
+  const made = toStrings([options["outDir"], options["declarationDir"]]).map((one) => join(folder, one));
   if (made.length > 0) result.made = made;
   // The folder part of each pattern, up to its first wildcard.
-  const include = strings(json["include"]).map((one) => join(folder, folderPart(one)));
+  const include = toStrings(json["include"]).map((one) => join(folder, folderPart(one)));
   if (include.length > 0) result.include = include;
   const paths = membersOf(options["paths"]);
   if (Object.keys(paths).length > 0) result.paths = pathsOf(paths, result.baseUrl ?? folder);
@@ -131,7 +131,7 @@ function pathsOf(paths: Record<string, unknown>, base: string): PathMap["paths"]
       prefix: star < 0 ? pattern : pattern.slice(0, star),
       suffix: star < 0 ? "" : pattern.slice(star + 1),
       exact: star < 0,
-      targets: strings(targets).map((target) => join(base, target)),
+      targets: toStrings(targets).map((target) => join(base, target)),
     };
   });
   return found.sort((a, b) => Number(b.exact) - Number(a.exact) || b.prefix.length - a.prefix.length);

@@ -211,7 +211,7 @@ export class EcmascriptWalk extends EcmascriptClasses {
     let variadic = false;
     for (const parameter of parameters) {
       const said = documented.parameters.get(tree.source(parameter)) ?? NONE;
-      const row = this.declareParameter(parameter, inside, said, () => options.contextual?.(rows.length) ?? NONE);
+      const row = this.declareParameter(parameter, inside, said, () => options.toContextual?.(rows.length) ?? NONE);
       if (isNone(row)) continue;
       rows.push(row);
       const pattern = tree.child(parameter, "pattern");

@@ -9,7 +9,7 @@ import {
   type TreeNode,
   type TypeRow,
 } from "../../rows.ts";
-import { arity, BlockWalk, type Place } from "../block-walk.ts";
+import { BlockWalk, type Place, packArity } from "../block-walk.ts";
 import { BindingKind, Expr, SymbolFlag, Type } from "../fact-layout.ts";
 
 const SCALARS = /^(bool|string|byte|rune|u?int(8|16|32|64)?|uintptr|float(32|64)|complex(64|128))$/;
@@ -111,7 +111,7 @@ export abstract class GoExpressions extends BlockWalk {
       }
     }
     facts.setSymbol(symbol, "parameters", facts.list(rows));
-    facts.setSymbol(symbol, "arity", arity(variadic ? rows.length - 1 : rows.length, rows.length, variadic));
+    facts.setSymbol(symbol, "arity", packArity(variadic ? rows.length - 1 : rows.length, rows.length, variadic));
     const result = tree.child(node, "result");
     if (exists(result)) facts.setSymbol(symbol, "type", this.resultType(result, inside));
   }

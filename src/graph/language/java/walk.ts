@@ -2,7 +2,7 @@
 import type { SymbolLabel } from "../../model.ts";
 import type { BindingRow, ExprRow, SymbolRow, TreeNode, TypeRow } from "../../rows.ts";
 import { exists, isNone, NONE, ROOT } from "../../rows.ts";
-import { arity, type Place } from "../block-walk.ts";
+import { type Place, packArity } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ImportKind, SymbolFlag, Type } from "../fact-layout.ts";
 import type { DecoratorInput } from "../facts-builder.ts";
 import { JavaExpressions } from "./expressions.ts";
@@ -127,15 +127,15 @@ export class JavaWalk extends JavaExpressions {
     this.typeParameters(tree.child(node, "type_parameters"), symbol, inside);
     this.annotations(node, inside);
     const line = tree.line(node);
-    const bases = (clause: TreeNode, kind: 0 | 1) => {
+    const addBases = (clause: TreeNode, kind: 0 | 1) => {
       if (isNone(clause)) return;
       const list = tree.childOfKind(clause, "type_list");
       for (const base of tree.namedChildren(exists(list) ? list : clause))
         facts.heritage(symbol, kind, this.type(base, inside), line);
     };
-    bases(tree.child(node, "superclass"), HeritageKind.Extends);
-    bases(tree.child(node, "interfaces"), HeritageKind.Implements);
-    bases(tree.childOfKind(node, "extends_interfaces"), HeritageKind.Extends);
+    addBases(tree.child(node, "superclass"), HeritageKind.Extends);
+    addBases(tree.child(node, "interfaces"), HeritageKind.Implements);
+    addBases(tree.childOfKind(node, "extends_interfaces"), HeritageKind.Extends);
     if (label === "Class") this.components(tree.child(node, "parameters"), inside);
     if (exists(body)) this.classBody(body, inside);
   }
@@ -309,7 +309,7 @@ export class JavaWalk extends JavaExpressions {
       }
     }
     facts.setSymbol(symbol, "parameters", facts.list(rows));
-    facts.setSymbol(symbol, "arity", arity(variadic ? rows.length - 1 : rows.length, rows.length, variadic));
+    facts.setSymbol(symbol, "arity", packArity(variadic ? rows.length - 1 : rows.length, rows.length, variadic));
   }
 
   private fields(node: TreeNode, at: Place): void {

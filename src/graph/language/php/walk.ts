@@ -13,7 +13,7 @@ import {
   type TreeNode,
   type TypeRow,
 } from "../../rows.ts";
-import { arity, type Place } from "../block-walk.ts";
+import { type Place, packArity } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
 import type { DecoratorInput } from "../facts-builder.ts";
 import { PhpExpressions } from "./expressions.ts";
@@ -275,7 +275,7 @@ export class PhpWalk extends PhpExpressions {
       if (isNone(given) && !variadic) required = rows.length;
     }
     facts.setSymbol(symbol, "parameters", facts.list(rows));
-    facts.setSymbol(symbol, "arity", arity(required, rows.length, variadic));
+    facts.setSymbol(symbol, "arity", packArity(required, rows.length, variadic));
   }
 
   private declarePromoted(node: TreeNode, name: string, type: TypeRow, at: Place): void {

@@ -11,7 +11,7 @@ import {
   type TreeNode,
   type TypeRow,
 } from "../../rows.ts";
-import { arity, type Place } from "../block-walk.ts";
+import { type Place, packArity } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
 import type { DecoratorInput } from "../facts-builder.ts";
 import { type Taker, TestFixtures } from "./test-fixtures.ts";
@@ -180,7 +180,7 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
       else if (isNone(value)) required = rows.length;
     }
     facts.setSymbol(symbol, "parameters", facts.list(rows));
-    facts.setSymbol(symbol, "arity", arity(required, rows.length, variadic));
+    facts.setSymbol(symbol, "arity", packArity(required, rows.length, variadic));
   }
 
   protected classDefinition(node: TreeNode, whole: TreeNode, at: Place): void {

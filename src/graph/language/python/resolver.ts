@@ -35,7 +35,7 @@ export function createPythonResolver(project: ProjectFiles): ImportResolver {
     return folder;
   }
 
-  function at(root: string, parts: readonly string[]): ImportTarget | undefined {
+  function findAt(root: string, parts: readonly string[]): ImportTarget | undefined {
     const folder = join(root, parts.join("/"));
     const init = project.fileAt(join(folder, "__init__.py"));
     if (init >= 0) return { kind: "file", file: init };
@@ -44,29 +44,29 @@ export function createPythonResolver(project: ProjectFiles): ImportResolver {
     return project.folderExists(folder) ? { kind: "folder", folder } : undefined;
   }
 
-  function absolute(parts: readonly string[], from: string): ImportTarget {
+  function findAbsolute(parts: readonly string[], from: string): ImportTarget {
     const first = [parts[0]!];
     const roots = [ownRoot(from), "", "src", "lib"];
     for (const root of roots) {
-      const top = at(root, first);
-      if (top && top.kind === "file") return at(root, parts) ?? EXTERNAL;
+      const top = findAt(root, first);
+      if (top && top.kind === "file") return findAt(root, parts) ?? EXTERNAL;
     }
     if (STANDARD_MODULES.has(parts[0]!)) return EXTERNAL;
     const far = [...rootsOf(parts[0]!)].sort((a, b) => sharedFolders(b, from) - sharedFolders(a, from));
     for (const root of far) {
-      const target = at(root, parts);
+      const target = findAt(root, parts);
       if (target) return target;
     }
     // A folder without __init__.py is a package too, unless something better has the name.
     for (const root of roots) {
-      const target = at(root, first) ? at(root, parts) : undefined;
+      const target = findAt(root, first) ? findAt(root, parts) : undefined;
       if (target && (target.kind === "file" || parts.length === 1)) return target;
     }
     return EXTERNAL;
   }
 
   /** The `conftest.py` files in a file's folder and in the folders above it, nearest first. */
-  function conftests(from: string): ImportTarget {
+  function findConftests(from: string): ImportTarget {
     const files: number[] = [];
     for (let folder = dirname(from); ; folder = dirname(folder)) {
       const file = project.fileAt(join(folder, "conftest.py"));
@@ -78,13 +78,13 @@ export function createPythonResolver(project: ProjectFiles): ImportResolver {
 
   function find(module: string, fromFile: number): ImportTarget {
     const from = project.pathOf(fromFile);
-    if (module === CONFTEST) return conftests(from);
+    if (module === CONFTEST) return findConftests(from);
     const dots = /^\.*/.exec(module)![0].length;
     const parts = module.slice(dots).split(".").filter(Boolean);
-    if (dots === 0) return parts.length === 0 ? EXTERNAL : absolute(parts, from);
+    if (dots === 0) return parts.length === 0 ? EXTERNAL : findAbsolute(parts, from);
     let folder = dirname(from);
     for (let i = 1; i < dots; i++) folder = dirname(folder);
-    return at(folder, parts) ?? EXTERNAL;
+    return findAt(folder, parts) ?? EXTERNAL;
   }
 
   return rememberTargets(inFolder(project), find);

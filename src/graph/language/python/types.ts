@@ -1,6 +1,6 @@
 /** Walks Python's annotations. */
 import { type ExprRow, exists, isNone, NONE, type TreeNode, type TypeRow } from "../../rows.ts";
-import { arity, BlockWalk, type Place } from "../block-walk.ts";
+import { BlockWalk, type Place, packArity } from "../block-walk.ts";
 import { BindingKind, Expr, SymbolFlag, Type } from "../fact-layout.ts";
 import { BUILTIN_GENERICS, containerOf, plainValue, TRANSPARENT, TYPING_MODULES } from "./library.ts";
 
@@ -125,7 +125,7 @@ export abstract class PythonTypes extends BlockWalk {
         .namedChildren(parameters)
         .map((one) => facts.local(scope, "", this.type(one, at), NONE, BindingKind.Parameter));
       facts.setSymbol(hidden, "parameters", facts.list(rows));
-      facts.setSymbol(hidden, "arity", arity(rows.length, rows.length, false));
+      facts.setSymbol(hidden, "arity", packArity(rows.length, rows.length, false));
     }
     return facts.type(Type.Function, hidden);
   }
@@ -168,14 +168,14 @@ export abstract class PythonTypes extends BlockWalk {
     if (tree.kind(node) !== "binary_operator" || this.text(tree.child(node, "operator")) !== "|") return false;
     const sides = [tree.child(node, "left"), tree.child(node, "right")];
     const isClassName = (side: TreeNode) => tree.kind(side) === "identifier" && /^[A-Z]\w*[a-z]/.test(this.text(side));
-    const sure = (side: TreeNode) =>
+    const isSure = (side: TreeNode) =>
       tree.kind(side) === "none" ||
       isClassName(side) ||
       plainValue(this.text(side)) !== undefined ||
       this.isTypeValue(side);
     const may = (side: TreeNode) =>
-      sure(side) || (tree.kind(side) === "attribute" && /\.[A-Z](?=\w*[a-z])\w*$/.test(this.text(side)));
-    return sides.every(may) && sides.some(sure);
+      isSure(side) || (tree.kind(side) === "attribute" && /\.[A-Z](?=\w*[a-z])\w*$/.test(this.text(side)));
+    return sides.every(may) && sides.some(isSure);
   }
 
   private typingType(word: string, args: readonly TypeRow[], at: Place): TypeRow {

@@ -8,12 +8,12 @@ export abstract class RustImports extends RustExpressions {
   /** Walks `use a::{b, c as d, self, e::*}`. `prefix` is the path before it. */
   protected use(node: TreeNode, prefix: string, at: Place, line: number): void {
     const { tree } = this;
-    const under = (path: string) => (prefix === "" ? path : `${prefix}::${path}`);
+    const addPrefix = (path: string) => (prefix === "" ? path : `${prefix}::${path}`);
     switch (tree.kind(node)) {
       case "scoped_use_list": {
         const path = tree.child(node, "path");
         const list = tree.child(node, "list");
-        const whole = isNone(path) ? prefix : under(this.text(path).replace(/\s+/g, ""));
+        const whole = isNone(path) ? prefix : addPrefix(this.text(path).replace(/\s+/g, ""));
         for (const child of tree.namedChildren(list)) this.use(child, whole, at, tree.line(child));
         return;
       }
@@ -22,19 +22,19 @@ export abstract class RustImports extends RustExpressions {
         return;
       case "use_wildcard": {
         const path = tree.firstNamed(node);
-        const whole = isNone(path) ? prefix : under(this.text(path).replace(/\s+/g, ""));
+        const whole = isNone(path) ? prefix : addPrefix(this.text(path).replace(/\s+/g, ""));
         const statement = this.importStatement(node, `${whole}::*`, at.scope, `use ${whole}::*`);
         this.facts.import(ImportKind.Wildcard, this.usePath(whole), "*", "", line, at.scope, statement);
         return;
       }
       case "use_as_clause":
-        this.useName(node, under(this.field(node, "path").replace(/\s+/g, "")), this.field(node, "alias"), at);
+        this.useName(node, addPrefix(this.field(node, "path").replace(/\s+/g, "")), this.field(node, "alias"), at);
         return;
       case "self":
         this.useName(node, prefix, prefix.split("::").pop()!, at);
         return;
       default: {
-        const path = under(this.text(node).replace(/\s+/g, ""));
+        const path = addPrefix(this.text(node).replace(/\s+/g, ""));
         this.useName(node, path, path.split("::").pop()!, at);
       }
     }

@@ -11,7 +11,7 @@ export function createRustResolver(project: ProjectFiles): ImportResolver {
   const crates = cratesOf(project);
 
   /** The file of a module's child module, or -1. */
-  function child(file: number, name: string): number {
+  function findChild(file: number, name: string): number {
     const path = project.pathOf(file);
     const folder = dirname(path);
     const own = ROOTS.has(basename(path)) ? folder : path.replace(/\.rs$/, "");
@@ -24,7 +24,7 @@ export function createRustResolver(project: ProjectFiles): ImportResolver {
   }
 
   /** The file that declares a module file; for the root of a crate, the file itself. */
-  function parent(file: number): number {
+  function findParent(file: number): number {
     const path = project.pathOf(file);
     let folder = dirname(path);
     if (basename(path) === "mod.rs") folder = dirname(folder);
@@ -46,7 +46,7 @@ export function createRustResolver(project: ProjectFiles): ImportResolver {
   function rootOf(file: number): number {
     let at = file;
     for (let steps = 0; steps < 30; steps++) {
-      const up = parent(at);
+      const up = findParent(at);
       if (up === at) return at;
       at = up;
     }
@@ -58,7 +58,7 @@ export function createRustResolver(project: ProjectFiles): ImportResolver {
     let file = start;
     for (const [i, part] of parts.entries()) {
       if (part === "self") continue;
-      const next = part === "super" ? parent(file) : child(file, part);
+      const next = part === "super" ? findParent(file) : findChild(file, part);
       if (next < 0) return { kind: "inside", file, space: "", path: parts.slice(i) };
       file = next;
     }
@@ -71,7 +71,7 @@ export function createRustResolver(project: ProjectFiles): ImportResolver {
     if (first === "self" || first === "super") return walk(from, [first, ...rest]);
     const known = crates.get(first.replace(/-/g, "_"));
     if (known !== undefined) return walk(known, rest);
-    return child(from, first) >= 0 ? walk(from, [first, ...rest]) : EXTERNAL;
+    return findChild(from, first) >= 0 ? walk(from, [first, ...rest]) : EXTERNAL;
   }
 
   return rememberTargets((module, from) => `${from}\n${module}`, find);

@@ -11,7 +11,7 @@ import {
   type TreeNode,
   type TypeRow,
 } from "../../rows.ts";
-import { arity, type Place } from "../block-walk.ts";
+import { type Place, packArity } from "../block-walk.ts";
 import { BindingKind, Expr, HeritageKind, ImportKind, ScopeKind, SymbolFlag, Type } from "../fact-layout.ts";
 import type { DecoratorInput } from "../facts-builder.ts";
 import { RustImports } from "./imports.ts";
@@ -294,7 +294,7 @@ export class RustWalk extends RustImports {
       }
     }
     facts.setSymbol(symbol, "parameters", facts.list(rows));
-    facts.setSymbol(symbol, "arity", arity(rows.length, rows.length, false));
+    facts.setSymbol(symbol, "arity", packArity(rows.length, rows.length, false));
   }
 
   protected functionTypeParts(node: TreeNode, symbol: SymbolRow, inside: Place): void {

@@ -90,7 +90,8 @@ type Reads<R extends number, C extends Columns> = { [Name in keyof C]: (row: R) 
 type TableClass<R extends number, C extends Columns> = new (cells: Int32Array) => FactTable<R> & Reads<R, C>;
 
 /** The column at a place. Several columns may share a place, if another column says which of them a row has. */
-export const at = <Value extends number = number>(place: number): Column<Value> => rowAt<Column<Value>>(place);
+export const defineColumn = <Value extends number = number>(place: number): Column<Value> =>
+  rowAt<Column<Value>>(place);
 
 /** Makes the class of a table with rows of type `R`. Each column is read by a method with its name. */
 export const tableOf = <R extends number = number>() => {

@@ -1,25 +1,29 @@
 /** Scopes, and the names that are bound in them. */
 import type { BindingRow, ExprRow, ImportRow, NameRow, ScopeRow, SymbolRow, TypeRow } from "../../rows.ts";
-import { at, tableOf } from "./fact-table.ts";
+import { defineColumn, tableOf } from "./fact-table.ts";
 
-export const ScopeTable = tableOf<ScopeRow>()({ parent: at<ScopeRow>(0), kind: at(1), symbol: at<SymbolRow>(2) });
+export const ScopeTable = tableOf<ScopeRow>()({
+  parent: defineColumn<ScopeRow>(0),
+  kind: defineColumn(1),
+  symbol: defineColumn<SymbolRow>(2),
+});
 
 const BINDING = {
-  scope: at<ScopeRow>(0),
-  name: at<NameRow>(1),
-  kind: at(2),
+  scope: defineColumn<ScopeRow>(0),
+  name: defineColumn<NameRow>(1),
+  kind: defineColumn(2),
   /** For Symbol. */
-  symbol: at<SymbolRow>(3),
+  symbol: defineColumn<SymbolRow>(3),
   /** For Import. */
-  importRow: at<ImportRow>(3),
+  importRow: defineColumn<ImportRow>(3),
   /** For Local and Parameter: the declared type, or none. */
-  type: at<TypeRow>(3),
+  type: defineColumn<TypeRow>(3),
   /** For Local and Parameter: the initial expression, or none. */
-  value: at<ExprRow>(4),
+  value: defineColumn<ExprRow>(4),
   /** For TypeParameter: its constraint, or none. */
-  constraint: at<TypeRow>(3),
+  constraint: defineColumn<TypeRow>(3),
   /** For TypeParameter: its default type, or none. */
-  fallback: at<TypeRow>(4),
+  fallback: defineColumn<TypeRow>(4),
 };
 
 export class BindingTable extends tableOf<BindingRow>()(BINDING) {

@@ -10,34 +10,34 @@ import {
   type SymbolRow,
   type TypeRow,
 } from "../../rows.ts";
-import { at, tableOf, type ValueIn } from "./fact-table.ts";
+import { defineColumn, tableOf, type ValueIn } from "./fact-table.ts";
 
 const SYMBOL = {
-  label: at(0),
-  name: at<NameRow>(1),
+  label: defineColumn(0),
+  name: defineColumn<NameRow>(1),
   /** Row of the enclosing symbol, or none. */
-  parent: at<SymbolRow>(2),
+  parent: defineColumn<SymbolRow>(2),
   /** The scope in which the symbol is declared. */
-  scope: at<ScopeRow>(3),
+  scope: defineColumn<ScopeRow>(3),
   /** The scope that the symbol opens for its parameters or members, or none. */
-  inner: at<ScopeRow>(4),
-  startLine: at(5),
-  endLine: at(6),
-  flags: at(7),
+  inner: defineColumn<ScopeRow>(4),
+  startLine: defineColumn(5),
+  endLine: defineColumn(6),
+  flags: defineColumn(7),
   /** The declared type of a value, the declared return type of a function, or the type that an alias stands for. */
-  type: at<TypeRow>(8),
+  type: defineColumn<TypeRow>(8),
   /** The initial value of a variable or property, or the expression that a decorator names or calls. */
-  value: at<ExprRow>(9),
+  value: defineColumn<ExprRow>(9),
   /** List of parameter binding rows, or none. */
-  parameters: at<BindingList>(10),
+  parameters: defineColumn<BindingList>(10),
   /** List of returned expressions, or none. */
-  returns: at<ExprList>(11),
+  returns: defineColumn<ExprList>(11),
   /** List of type parameter binding rows, or none. */
-  typeParameters: at<BindingList>(12),
-  signature: at<NameRow>(13),
-  doc: at<NameRow>(14),
+  typeParameters: defineColumn<BindingList>(12),
+  signature: defineColumn<NameRow>(13),
+  doc: defineColumn<NameRow>(14),
   /** Fewest and most arguments, packed as `min * 1000 + max`. 999 means any number; -1 means unknown. */
-  arity: at(15),
+  arity: defineColumn(15),
 };
 
 export type SymbolColumn = keyof typeof SYMBOL;

@@ -3,7 +3,7 @@
  * lists symbols in groups. The lists are bounded, and what they leave out is counted.
  */
 import type { Question } from "../../model.ts";
-import { findSymbols, type SymbolView, type Unclear, unclear } from "../symbols.ts";
+import { findSymbols, type SymbolView, toUnclear, type Unclear } from "../symbols.ts";
 import type { WordIndex } from "../word-index.ts";
 import { findCycles } from "./cycles.ts";
 import { findDeadCode } from "./dead-code.ts";
@@ -57,11 +57,11 @@ export type Groups = Omit<AskResult, "question" | "truncated">;
 
 interface Sources extends Pick<KeySources, "graph" | "readText"> {
   words: WordIndex;
-  keys(): KeySources["keys"];
+  loadKeys(): KeySources["keys"];
 }
 
 /** @throws RangeError if the question lacks its subject */
-export function ask({ graph, words, keys, readText }: Sources, options: AskOptions): AskAnswer {
+export function ask({ graph, words, loadKeys, readText }: Sources, options: AskOptions): AskAnswer {
   const { question, limit } = options;
   const subject = options.subject?.trim() ?? "";
   const folder = options.path ?? "";
@@ -75,20 +75,20 @@ export function ask({ graph, words, keys, readText }: Sources, options: AskOptio
     case "cycles":
       return toAnswer(findCycles(graph, folder, limit));
     case "reads":
-      return toAnswer(findReaders({ graph, keys: keys(), readText }, requireText(subject, question), limit));
+      return toAnswer(findReaders({ graph, keys: loadKeys(), readText }, requireText(subject, question), limit));
     case "flow":
       return toAnswer(findFlow(graph, words, requireText(subject, question), limit));
     case "tests": {
       const rows = findSymbols(graph, requireText(subject, question));
-      if (rows.length !== 1) return unclear(graph, subject, rows);
+      if (rows.length !== 1) return toUnclear(graph, subject, rows);
       return toAnswer(findTests(graph, rows[0]!, limit));
     }
     case "path": {
       const from = findSymbols(graph, requireText(subject, question));
       const other = requireText(options.to?.trim() ?? "", question, "to");
       const to = findSymbols(graph, other);
-      if (from.length === 0) return unclear(graph, subject, from);
-      if (to.length === 0) return unclear(graph, other, to);
+      if (from.length === 0) return toUnclear(graph, subject, from);
+      if (to.length === 0) return toUnclear(graph, other, to);
       return toAnswer(findPath(graph, from, to));
     }
   }

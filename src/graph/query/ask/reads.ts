@@ -34,7 +34,7 @@ export function findReaders(sources: KeySources, name: string, limit: number): G
     const file = sources.graph.rowOf(`File:${path}`);
     if (file < 0) continue;
     for (const { line, text, sets } of keyPlaces(sources.readText(path), name)) {
-      const entry: AskEntry = { symbol: sources.graph.node(enclosing(sources.graph, file, line)), line, text };
+      const entry: AskEntry = { symbol: sources.graph.node(findInnermost(sources.graph, file, line)), line, text };
       lists[isTestPath(path) ? "tests" : sets ? "sets" : "reads"].push(entry);
     }
   }
@@ -101,7 +101,7 @@ function describe(
 const AROUND = /^(Function|Method|Class|Struct|Const|Variable|Property)$/;
 
 /** The innermost symbol around a line, or the file itself. */
-function enclosing(graph: CodeGraph, file: number, line: number): number {
+function findInnermost(graph: CodeGraph, file: number, line: number): number {
   let found = file;
   let size = Number.POSITIVE_INFINITY;
   const offer = (row: number, start: number, end: number) => {

@@ -7,7 +7,7 @@ import type { Repository } from "../repository.ts";
 import { TypeBindings } from "../types/type-bindings.ts";
 import { TypeMemo } from "../types/type-memo.ts";
 import {
-  builtin,
+  createBuiltin,
   EXTERNAL,
   isClosed,
   mergeEnv,
@@ -96,7 +96,8 @@ export class Calls {
     const file = repo.fileOf(symbol);
     const flags = repo.flags(symbol);
     const declared = repo.column(symbol, "type");
-    if (exists(declared)) return flags & SymbolFlag.Guard ? builtin("boolean") : engine.types.typeAt(file, declared);
+    if (exists(declared))
+      return flags & SymbolFlag.Guard ? createBuiltin("boolean") : engine.types.typeAt(file, declared);
     const context = repo.column(symbol, "value");
     if (exists(context)) {
       const typed = engine.calls.resultOf(engine.expressions.typeAt(file, context), undefined);
@@ -118,8 +119,8 @@ export class Calls {
       return engine.expressions.typeAt(file, row);
     });
     const result = unionOf(types);
-    if (flags & SymbolFlag.Generator) return builtin("Generator", result);
-    return flags & SymbolFlag.Async ? builtin("Promise", engine.expressions.awaitType(result)) : result;
+    if (flags & SymbolFlag.Generator) return createBuiltin("Generator", result);
+    return flags & SymbolFlag.Async ? createBuiltin("Promise", engine.expressions.awaitType(result)) : result;
   }
 
   /** The type that calling a value yields. `site` gives the arguments. */
@@ -207,11 +208,11 @@ export class Calls {
     const object = facts.exprs.object(callee);
     const method = facts.strings[facts.exprs.member(callee)]!;
     const rows = this.engine.signatures.argumentsOf(site);
-    const argument = (i: number) =>
+    const typeArgument = (i: number) =>
       rows[i] === undefined ? undefined : engine.expressions.typeAt(site.file, rows[i]!);
-    const callback = () => {
+    const typeCallback = () => {
       for (let i = 0; i < Math.min(2, rows.length); i++) {
-        const given = argument(i);
+        const given = typeArgument(i);
         if (given?.kind === "function") return this.resultOf(given, undefined);
         if (given?.kind === "class") return engine.types.instanceOf(given.symbol, []);
       }
@@ -221,7 +222,7 @@ export class Calls {
     const receiver = engine.expressions.typeAt(site.file, object);
     if (receiver?.kind === "external" && facts.exprs.op(object) === Expr.Name) {
       const owner = facts.strings[facts.exprs.name(object)]!;
-      return engine.library.callStatic(language, `${owner}.${method}`, argument, callback);
+      return engine.library.callStatic(language, `${owner}.${method}`, typeArgument, typeCallback);
     }
     const { functions, wrappers } = language.library;
     const ofFunction = receiver?.kind === "function" ? functions?.get(method) : undefined;
@@ -230,12 +231,12 @@ export class Calls {
     return unionOf(
       partsOf(receiver).map((part) => {
         if (part.kind === "builtin") {
-          const result = engine.library.callMethod(language, part, method, callback, argument);
-          return result ?? (wrapper === "inside" ? part : wrapper ? callback() : undefined);
+          const result = engine.library.callMethod(language, part, method, typeCallback, typeArgument);
+          return result ?? (wrapper === "inside" ? part : wrapper ? typeCallback() : undefined);
         }
         if (!wrapper || (part.kind !== "instance" && part.kind !== "parameter")) return undefined;
         if (engine.members.find(part, method, 0, true).members.length > 0) return undefined;
-        return wrapper === "inside" ? part : callback();
+        return wrapper === "inside" ? part : typeCallback();
       }),
     );
   }

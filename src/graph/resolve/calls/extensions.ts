@@ -58,8 +58,8 @@ export class Extensions {
 
 /** Whether an extension of one type from outside can apply to a value of another type. */
 function mayExtend(extended: ValueType | undefined, receiver: ValueType | undefined): boolean {
-  const from = (type: ValueType | undefined) => type === undefined || type.kind === "external";
-  if (from(receiver)) return from(extended);
+  const isExternal = (type: ValueType | undefined) => type === undefined || type.kind === "external";
+  if (isExternal(receiver)) return isExternal(extended);
   return partsOf(receiver).every(
     (part) => part.kind === "builtin" && extended?.kind === "builtin" && extended.name === part.name,
   );

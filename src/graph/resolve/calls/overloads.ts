@@ -285,13 +285,13 @@ export class Overloads {
     const { repo } = this;
     if (!repo.rules(repo.fileOf(one)).includes || repo.column(one, "arity") !== repo.column(other, "arity"))
       return false;
-    const types = (symbol: number) => {
+    const joinTypeKeys = (symbol: number) => {
       const file = repo.fileOf(symbol);
       const { bindings } = repo.facts(file);
       const rows = repo.facts(file).lists.items(repo.column(symbol, "parameters"));
       return mapRows(rows, (row) => typeKey(this.engine.types.typeAt(file, bindings.type(row)))).join();
     };
-    return one === other || types(one) === types(other);
+    return one === other || joinTypeKeys(one) === joinTypeKeys(other);
   }
 
   private toDefinition(symbol: number): number {

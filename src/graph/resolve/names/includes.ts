@@ -91,9 +91,12 @@ export class Includes {
     const { repo } = this;
     const left = repo.pathOf(a);
     const right = repo.pathOf(b);
-    const stem = (path: string) => path.replace(/\.\w+$/, "");
-    const base = (path: string) => stem(path).slice(path.lastIndexOf("/") + 1);
-    return sharedFolders(left, right) * 4 + (stem(left) === stem(right) ? 3 : base(left) === base(right) ? 2 : 0);
+    const dropExtension = (path: string) => path.replace(/\.\w+$/, "");
+    const toBaseName = (path: string) => dropExtension(path).slice(path.lastIndexOf("/") + 1);
+    return (
+      sharedFolders(left, right) * 4 +
+      (dropExtension(left) === dropExtension(right) ? 3 : toBaseName(left) === toBaseName(right) ? 2 : 0)
+    );
   }
 
   /** The definition of a declaration without a body; -1 if there is none. */

@@ -11,7 +11,7 @@ import { unionOf, type ValueType } from "./value-type.ts";
  * Keys of assignments: `x = e` by name, `this.x = e` by scope and name, `F.x = e` and `F.prototype = e` by the member's
  * name.
  */
-const plain = (name: NameRow): string => `${name}`;
+const toPlainKey = (name: NameRow): string => `${name}`;
 const ofThis = (scope: ScopeRow, name: NameRow): string => `${scope}/${name}`;
 const ofName = (member: NameRow): string => `.${member}`;
 
@@ -29,7 +29,7 @@ export class Assignments {
     const { assigns: table, exprs } = this.repo.facts(file);
     for (let row = table.first; row < table.length; row = rowAfter(row)) {
       const target = table.target(row);
-      if (exprs.op(target) === Expr.Name) pushTo(index, plain(exprs.name(target)), row);
+      if (exprs.op(target) === Expr.Name) pushTo(index, toPlainKey(exprs.name(target)), row);
       else if (exprs.op(target) === Expr.Member) {
         const object = exprs.object(target);
         const name = exprs.member(target);
@@ -67,7 +67,7 @@ export class Assignments {
     const { engine } = this;
     const facts = this.repo.facts(file);
     const types: (ValueType | undefined)[] = [];
-    for (const row of this.rowsOf(file, plain(name))) {
+    for (const row of this.rowsOf(file, toPlainKey(name))) {
       const entity = engine.names.lookUp(file, facts.assigns.scope(row), name, "value");
       if (entity && same(entity)) types.push(engine.expressions.typeAt(file, facts.assigns.expr(row)));
     }

@@ -6,7 +6,7 @@ import type { Engine } from "../engine.ts";
 import { FileIndex } from "../file-index.ts";
 import { pushTo, type Repository } from "../repository.ts";
 import { TypesByFile } from "./type-memo.ts";
-import { builtin, EXTERNAL, partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
+import { createBuiltin, EXTERNAL, partsOf, substitute, unionOf, type ValueType } from "./value-type.ts";
 
 const MAX_TUPLE = 8;
 const MAX_DEPTH = 150;
@@ -259,7 +259,7 @@ export class Expressions {
       case Expr.Either:
         return unionOf(this.typesAt(file, lists.items(exprs.list(row))));
       case Expr.Literal:
-        return builtin(strings[exprs.name(row)]!);
+        return createBuiltin(strings[exprs.name(row)]!);
       case Expr.Array:
         return this.evaluateArray(file, lists.items(exprs.list(row)));
       case Expr.Object:
@@ -277,7 +277,7 @@ export class Expressions {
       case Expr.Assign:
         return this.typeAt(file, exprs.value(row));
       case Expr.Rest:
-        return builtin("Array", this.elementOf(this.typeAt(file, exprs.operand(row))));
+        return createBuiltin("Array", this.elementOf(this.typeAt(file, exprs.operand(row))));
       default:
         return undefined;
     }
@@ -288,8 +288,8 @@ export class Expressions {
     const items = this.typesAt(file, rows);
     const spread = rows.some((item) => exprs.op(item) === Expr.Iterate);
     return items.length > 0 && items.length <= MAX_TUPLE && !spread
-      ? builtin("Tuple", ...items)
-      : builtin("Array", unionOf(items));
+      ? createBuiltin("Tuple", ...items)
+      : createBuiltin("Array", unionOf(items));
   }
 
   private typesAt(file: number, rows: Rows<ExprRow>): (ValueType | undefined)[] {

@@ -6,7 +6,7 @@
 import type { LanguageModule } from "../../language/language.ts";
 import { SHARED_TYPES } from "../../language/library.ts";
 import type { Engine } from "../engine.ts";
-import { builtin, partsOf, unionOf, type ValueType } from "./value-type.ts";
+import { createBuiltin, partsOf, unionOf, type ValueType } from "./value-type.ts";
 
 type Builtin = ValueType & { kind: "builtin" };
 type Given = () => ValueType | undefined;
@@ -40,7 +40,7 @@ export class Library {
       case "dictionary":
         return type.args[0];
       case "map":
-        return builtin("Tuple", type.args[0], type.args[1]);
+        return createBuiltin("Tuple", type.args[0], type.args[1]);
       case "record":
         return type.args[1];
       default:
@@ -58,11 +58,11 @@ export class Library {
   }
 
   private makeSequence(of: ValueType | undefined): ValueType {
-    return builtin("Array", of);
+    return createBuiltin("Array", of);
   }
 
   private makePromise(of: ValueType | undefined): ValueType {
-    return builtin("Promise", of && this.awaitType(of));
+    return createBuiltin("Promise", of && this.awaitType(of));
   }
 
   /** The result of a method. `callback` gives the return type of a function that is passed as an argument. */
@@ -89,9 +89,9 @@ export class Library {
       case "flat":
         return this.makeSequence(inner && (this.elementOf(inner) ?? inner));
       case "numbered":
-        return this.makeSequence(builtin("Tuple", builtin("number"), inner));
+        return this.makeSequence(createBuiltin("Tuple", createBuiltin("number"), inner));
       case "zipped":
-        return this.makeSequence(builtin("Tuple", inner, argument(0) && this.elementOf(argument(0)!)));
+        return this.makeSequence(createBuiltin("Tuple", inner, argument(0) && this.elementOf(argument(0)!)));
       case "seed":
         return argument(0);
       case "reduced":
@@ -99,7 +99,7 @@ export class Library {
       case "receiver":
         return receiver;
       case "string":
-        return builtin("string");
+        return createBuiltin("string");
       case "value":
         return receiver.args[1];
       case "values":
@@ -107,41 +107,49 @@ export class Library {
       case "keys":
         return this.makeSequence(receiver.args[0]);
       case "entries":
-        return this.makeSequence(builtin("Tuple", receiver.args[0], receiver.args[1]));
+        return this.makeSequence(createBuiltin("Tuple", receiver.args[0], receiver.args[1]));
       case "chained":
         return this.makePromise(callback());
     }
     if (receiver.name !== "string") return undefined;
-    return library.stringLists?.has(method) ? this.makeSequence(builtin("string")) : builtin("string");
+    return library.stringLists?.has(method) ? this.makeSequence(createBuiltin("string")) : createBuiltin("string");
   }
 
   /** The result of a static function of the library, named `Owner.name`. */
   callStatic({ library }: LanguageModule, name: string, argument: Argument, callback: Given): ValueType | undefined {
     const { engine } = this;
-    const first = () => argument(0);
+    const typeFirst = () => argument(0);
     switch (library.statics.get(name)) {
       case "promise":
-        return builtin("Promise", engine.expressions.awaitType(first()));
+        return createBuiltin("Promise", engine.expressions.awaitType(typeFirst()));
       case "promiseOfAll": {
-        const list = first();
+        const list = typeFirst();
         if (list?.kind === "builtin" && list.name === "Tuple")
-          return builtin("Promise", builtin("Tuple", ...list.args.map((arg) => engine.expressions.awaitType(arg))));
-        return builtin("Promise", this.makeSequence(engine.expressions.awaitType(engine.expressions.elementOf(list))));
+          return createBuiltin(
+            "Promise",
+            createBuiltin("Tuple", ...list.args.map((arg) => engine.expressions.awaitType(arg))),
+          );
+        return createBuiltin(
+          "Promise",
+          this.makeSequence(engine.expressions.awaitType(engine.expressions.elementOf(list))),
+        );
       }
       case "promiseOfElement":
-        return builtin("Promise", engine.expressions.awaitType(engine.expressions.elementOf(first())));
+        return createBuiltin("Promise", engine.expressions.awaitType(engine.expressions.elementOf(typeFirst())));
       case "elements":
-        return this.makeSequence(engine.expressions.elementOf(first()));
+        return this.makeSequence(engine.expressions.elementOf(typeFirst()));
       case "entries":
-        return this.makeSequence(builtin("Tuple", builtin("string"), engine.expressions.elementOf(first())));
+        return this.makeSequence(
+          createBuiltin("Tuple", createBuiltin("string"), engine.expressions.elementOf(typeFirst())),
+        );
       case "either":
-        return unionOf([first(), argument(1)]);
+        return unionOf([typeFirst(), argument(1)]);
       case "first":
-        return first();
+        return typeFirst();
       case "sequenceFrom":
-        return this.makeSequence(callback() ?? engine.expressions.elementOf(first()));
+        return this.makeSequence(callback() ?? engine.expressions.elementOf(typeFirst()));
       case "sequenceOf":
-        return this.makeSequence(first());
+        return this.makeSequence(typeFirst());
       default:
         return undefined;
     }
@@ -189,8 +197,10 @@ export class Library {
   copy({ library }: LanguageModule, name: string, from: ValueType | undefined): ValueType | undefined {
     if (!library.copies?.has(name)) return undefined;
     const inner = unionOf(partsOf(from).map((part) => this.engine.expressions.elementOf(part)));
-    if (library.types.get(name) !== "map") return builtin(name, inner);
-    return inner?.kind === "builtin" && inner.name === "Tuple" ? builtin(name, ...inner.args) : builtin(name);
+    if (library.types.get(name) !== "map") return createBuiltin(name, inner);
+    return inner?.kind === "builtin" && inner.name === "Tuple"
+      ? createBuiltin(name, ...inner.args)
+      : createBuiltin(name);
   }
 
   /** Whether a member with this name returns the value that a cell holds: `ref.current`, `signal.value`. */

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { Finding, TypeMemo, TypesByFile } from "./type-memo.ts";
-import { builtin, unionOf, type ValueType } from "./value-type.ts";
+import { createBuiltin, unionOf, type ValueType } from "./value-type.ts";
 
 /** A memo in which each row has a type of its own, combined with the types of the rows that it asks for. */
 function openMemo(asks: (row: number) => readonly number[], rows: number) {
   let found = 0;
   const memo: TypeMemo<number> = new TypeMemo(rows, new Finding(), (row): ValueType | undefined => {
     found++;
-    return unionOf([builtin(`t${row}`), ...asks(row).map((other) => memo.of(other))]);
+    return unionOf([createBuiltin(`t${row}`), ...asks(row).map((other) => memo.of(other))]);
   });
   const namesOf = (row: number): string[] => {
     const type = memo.of(row);
@@ -60,7 +60,7 @@ test("a file whose types are forgotten gives the same types again, and the other
     () => 2,
     (file, row) => {
       found.push(`${file}:${row}`);
-      return builtin(`t${file}${row}`);
+      return createBuiltin(`t${file}${row}`);
     },
   );
   const first = types.of(0, 1);

@@ -19,7 +19,7 @@ import type { Repository } from "../repository.ts";
 import { TypeBindings } from "./type-bindings.ts";
 import { TypeMemo, TypesByFile } from "./type-memo.ts";
 import {
-  builtin,
+  createBuiltin,
   EXTERNAL,
   parameterId,
   parameterOf,
@@ -102,7 +102,7 @@ export class Types {
     const entity = engine.names.lookUp(file, facts.types.scope(row), facts.types.name(row), "type");
     // Overloads are chosen by the names of library types, so the name is kept.
     if (entity?.kind === "external" && repo.rules(file).overloads)
-      return builtin(facts.strings[facts.types.name(row)]!, ...this.typesAt(file, args));
+      return createBuiltin(facts.strings[facts.types.name(row)]!, ...this.typesAt(file, args));
     if (entity) return this.toType(entity, this.typesAt(file, args));
     return engine.library.typeNamed(
       repo.language(file),
@@ -249,9 +249,9 @@ export class Types {
       case Type.Intersection:
         return unionOf(this.typesAt(file, types.list(row)));
       case Type.Array:
-        return builtin("Array", this.typeAt(file, types.element(row)));
+        return createBuiltin("Array", this.typeAt(file, types.element(row)));
       case Type.Tuple:
-        return builtin("Tuple", ...this.typesAt(file, types.list(row)));
+        return createBuiltin("Tuple", ...this.typesAt(file, types.list(row)));
       case Type.Function:
         return { kind: "function", symbol: repo.symbolAt(file, types.symbol(row)), env: undefined, self: undefined };
       case Type.Object:
@@ -266,13 +266,13 @@ export class Types {
           : { kind: "parameter", id: THIS_ID, file: repo.symbolAt(file, owner), binding: NONE };
       }
       case Type.Literal:
-        return builtin(strings[types.name(row)]!, ...this.typesAt(file, types.literalArgs(row)));
+        return createBuiltin(strings[types.name(row)]!, ...this.typesAt(file, types.literalArgs(row)));
       case Type.Indexed:
         return this.resolveIndexed(file, row);
       case Type.Conditional:
         return this.resolveConditional(file, row);
       case Type.KeyOf:
-        return builtin("string");
+        return createBuiltin("string");
       default:
         return undefined;
     }

@@ -47,7 +47,7 @@ const MAX_DEPTH = 4;
 /** Types that differ only at greater depth count as equal. */
 const MAX_KEY_DEPTH = 2;
 
-export function builtin(name: string, ...args: (ValueType | undefined)[]): ValueType {
+export function createBuiltin(name: string, ...args: (ValueType | undefined)[]): ValueType {
   return { kind: "builtin", name, args: args.length === 0 ? NO_ARGS : args };
 }
 

@@ -7,7 +7,7 @@ import { useLocation } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { useAgentNames } from "../../session/actor.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { duration, longDay, MINUTE_MS, plural, timeOfDay } from "../../ui/format.ts";
+import { formatDuration, longDay, MINUTE_MS, pluralize, timeOfDay } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -111,8 +111,8 @@ function Picture({ spans, from, to }: { spans: readonly Span[]; from: number; to
     event.preventDefault();
     event.stopPropagation();
   };
-  const words = (span: Span) => {
-    const took = duration((span.finished_at ? Date.parse(span.finished_at) : now) - Date.parse(span.started_at));
+  const describeSpan = (span: Span) => {
+    const took = formatDuration((span.finished_at ? Date.parse(span.finished_at) : now) - Date.parse(span.started_at));
     const what = [span.title, span.step_id && `step ${span.step_name ?? span.step_id}`].filter(Boolean).join(", ");
     return `${nameOf(span.agent_id)}, ${timeOfDay(span.started_at)}, ${took}, ${WORD[span.status]}${what && `: ${what}`}`;
   };
@@ -137,7 +137,7 @@ function Picture({ spans, from, to }: { spans: readonly Span[]; from: number; to
                   role="option"
                   tabIndex={-1}
                   aria-selected={span.execution_id === current?.execution_id}
-                  aria-label={words(span)}
+                  aria-label={describeSpan(span)}
                   onPointerEnter={() => setCurrent(span)}
                   onClick={() => navigate(hrefOf(span))}
                   className="absolute h-[18px] min-w-[3px] cursor-pointer rounded-sm aria-selected:outline-2 aria-selected:outline-offset-1 aria-selected:outline-focus"
@@ -164,9 +164,9 @@ function Picture({ spans, from, to }: { spans: readonly Span[]; from: number; to
       </div>
       <p aria-hidden className="min-h-9 truncate border-t border-line px-3 py-2 text-sm">
         {current ? (
-          words(current)
+          describeSpan(current)
         ) : (
-          <span className="text-dim">{plural(spans.length, "stretch", "stretches")} of work</span>
+          <span className="text-dim">{pluralize(spans.length, "stretch", "stretches")} of work</span>
         )}
       </p>
     </Panel>

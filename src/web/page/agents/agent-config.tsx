@@ -136,7 +136,7 @@ export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
 function ConfigFields({ agent }: { agent: Agent }) {
   const { config } = agent;
   const models = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
-  const numbers = (from: (typeof NUMBERS)[number][0], to: (typeof NUMBERS)[number][0]) =>
+  const renderNumbers = (from: (typeof NUMBERS)[number][0], to: (typeof NUMBERS)[number][0]) =>
     NUMBERS.slice(placeOf(from), placeOf(to) + 1).map(([name, label, hint, step]) => (
       <Field key={name} label={label} hint={hint} name={name} short>
         <Input type="number" step={step} min="0" defaultValue={config[name] ?? ""} />
@@ -172,7 +172,7 @@ function ConfigFields({ agent }: { agent: Agent }) {
         <Field label="Thinking" name="thinking_level">
           <Select defaultValue={config.thinking_level} options={["off", "low", "medium", "high"]} />
         </Field>
-        {numbers("temperature", "temperature")}
+        {renderNumbers("temperature", "temperature")}
         <Field
           label="Driven by"
           hint="builtin: Skep's own loop. An external agent works in its container, with the model above."
@@ -190,11 +190,11 @@ function ConfigFields({ agent }: { agent: Agent }) {
         </Field>
       </Part>
       <Part title="Limits and budgets">
-        {numbers("max_turns", "max_attempts")}
-        {numbers("budget_usd_per_run", "budget_usd_per_day")}
+        {renderNumbers("max_turns", "max_attempts")}
+        {renderNumbers("budget_usd_per_run", "budget_usd_per_day")}
       </Part>
       <Part title="Container">
-        {numbers("memory_mb", "cpus")}
+        {renderNumbers("memory_mb", "cpus")}
         <Field label="Container image" hint="Empty: the instance's." name="image">
           <Input defaultValue={config.image ?? ""} spellCheck={false} />
         </Field>

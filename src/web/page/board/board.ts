@@ -79,7 +79,7 @@ export function useBoard(projects: readonly Project[], q: string) {
   };
   const [ahead, setAhead] = useState<Move | null>(null);
   const [refused, setRefused] = useState<{ move: Move; error: unknown } | null>(null);
-  const path = (tid: string) => {
+  const toParams = (tid: string) => {
     const id = rows.find((one) => one.id === tid)?.project_id ?? projects[0]?.id ?? "";
     return { params: { path: { id, tid } } };
   };
@@ -91,11 +91,11 @@ export function useBoard(projects: readonly Project[], q: string) {
       if (force)
         await must(
           client.POST("/v1/projects/{id}/tasks/{tid}/transition", {
-            ...path(id),
+            ...toParams(id),
             body: { status: move.status, force },
           }),
         );
-      else await must(client.POST("/v1/projects/{id}/tasks/{tid}/move", { ...path(id), body }));
+      else await must(client.POST("/v1/projects/{id}/tasks/{tid}/move", { ...toParams(id), body }));
       await refreshTasks();
     } catch (error) {
       setRefused({ move, error });

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { FormDialog, stay } from "../../kit/form-dialog.tsx";
 import { Check, InputField, SelectField } from "../../ui/field.tsx";
-import { plural } from "../../ui/format.ts";
+import { pluralize } from "../../ui/format.ts";
 import { notify } from "../../ui/notice.tsx";
 import { AgentField } from "../../ui/pickers.tsx";
 
@@ -39,7 +39,7 @@ export function ChangeSeveral({ project, tasks, statuses, onClose }: Props) {
         const failed = items.filter(({ error }) => error !== null);
         setRefused(new Map(failed.map(({ id, error }) => [id, error?.message ?? ""])));
         if (failed.length > 0) return stay;
-        notify(`${plural(items.length, "task")} changed.`);
+        notify(`${pluralize(items.length, "task")} changed.`);
       }}
       onClose={onClose}
     >

@@ -8,7 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { plural } from "../../ui/format.ts";
+import { pluralize } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { CliLine } from "../../ui/page.tsx";
 
@@ -84,7 +84,7 @@ function Outcome({ job }: { job: Job }) {
   const { created, refused = [] } = job.result as { created: number; refused?: { title: string; message: string }[] };
   return (
     <div role="status">
-      <p>{plural(created, "task")} imported.</p>
+      <p>{pluralize(created, "task")} imported.</p>
       {refused.length > 0 && (
         <ul className="mt-2 rounded-md bg-bad-soft px-3 py-2">
           {refused.map(({ title, message }) => (

@@ -7,7 +7,7 @@ import { usePages } from "../../api/queries.ts";
 import { usePageKeys } from "../../keys/page-keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { lastChoice, rememberChoice } from "../../ui/choice.ts";
-import { formatNumber, plural } from "../../ui/format.ts";
+import { formatNumber, pluralize } from "../../ui/format.ts";
 import { Await, Empty, Loading } from "../../ui/note.tsx";
 import { useSlices } from "../../ui/slices.ts";
 import { More } from "../../ui/table.tsx";
@@ -41,7 +41,7 @@ export default function Changes({ work, run }: ChangesProps) {
   const first = query.data?.pages[0] as Diff | undefined;
   const more = (
     <More query={query} className="mt-4 text-center">
-      Show more of {plural(first?.stats.files ?? 0, "file")}
+      Show more of {pluralize(first?.stats.files ?? 0, "file")}
     </More>
   );
   return (
@@ -57,7 +57,7 @@ export default function Changes({ work, run }: ChangesProps) {
   );
 }
 
-const wide = () => matchMedia("(min-width: 1100px)").matches;
+const isWide = () => matchMedia("(min-width: 1100px)").matches;
 
 interface PageProps extends ChangesProps {
   diff: Diff;
@@ -74,7 +74,7 @@ function ReviewPage({ work, run, diff, shown, more }: PageProps) {
   const [view, setView] = useParam("view");
   const [alone, setAlone] = useParam("file");
   const [back, setBack] = useState(false);
-  const split = view ? view === "split" : wide() && lastChoice("view") !== "unified";
+  const split = view ? view === "split" : isWide() && lastChoice("view") !== "unified";
   const turn = () => {
     const other = split ? "unified" : "split";
     rememberChoice("view", other);
@@ -95,7 +95,7 @@ function ReviewPage({ work, run, diff, shown, more }: PageProps) {
     <div data-full-width>
       <div data-verbs className="mb-3 flex flex-wrap items-center gap-2">
         <p className="mr-auto">
-          {plural(stats.files, "file")}, <span className="text-ok">+{formatNumber(stats.insertions)}</span>{" "}
+          {pluralize(stats.files, "file")}, <span className="text-ok">+{formatNumber(stats.insertions)}</span>{" "}
           <span className="text-bad">−{formatNumber(stats.deletions)}</span>
           {review.viewed.size > 0 && <span className="text-dim">, {review.viewed.size} viewed</span>}
           {diff.merged_into && (
@@ -200,18 +200,18 @@ function OneFile({ work, path, files, split, review, show }: OneProps) {
   );
 }
 
-const sections = () => [...document.querySelectorAll<HTMLElement>("main [data-file]")];
+const listSections = () => [...document.querySelectorAll<HTMLElement>("main [data-file]")];
 /** Scrolls to a file. @returns whether the file is on the page. */
 function goTo(path: string): boolean {
-  const section = sections().find((one) => one.dataset["file"] === path);
+  const section = listSections().find((one) => one.dataset["file"] === path);
   section?.scrollIntoView({ block: "start" });
   section?.focus({ preventScroll: true });
   return section !== undefined;
 }
-const here = () => document.activeElement?.closest<HTMLElement>("[data-file]");
+const findFocused = () => document.activeElement?.closest<HTMLElement>("[data-file]");
 function step(by: number): void {
-  const all = sections();
-  const current = here();
+  const all = listSections();
+  const current = findFocused();
   const at = current ? all.indexOf(current) : -1;
   const next = all[at < 0 ? 0 : at + by];
   if (next) goTo(next.dataset["file"]!);
@@ -223,14 +223,14 @@ function fileKeys(files: readonly ChangedFile[], alone: string, show: (path: str
     const next = files[files.findIndex(({ path }) => path === alone) + by];
     if (next) show(next.path);
   };
-  const section = () => here() ?? (alone === "" ? undefined : sections()[0]);
+  const findSection = () => findFocused() ?? (alone === "" ? undefined : listSections()[0]);
   return {
     n: go(1),
     p: go(-1),
-    v: () => section()?.querySelector<HTMLInputElement>("input[type=checkbox]")?.click(),
+    v: () => findSection()?.querySelector<HTMLInputElement>("input[type=checkbox]")?.click(),
     c: () => {
       const line = document.activeElement?.closest<HTMLElement>("[data-comment]");
-      (line ?? section()?.querySelector<HTMLElement>("[data-changed]"))?.click();
+      (line ?? findSection()?.querySelector<HTMLElement>("[data-changed]"))?.click();
     },
   };
 }

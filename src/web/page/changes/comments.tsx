@@ -6,7 +6,7 @@ import { useAdmin, useOwnId } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { useDraft } from "../../ui/draft.ts";
 import { TextArea } from "../../ui/field.tsx";
-import { plural } from "../../ui/format.ts";
+import { pluralize } from "../../ui/format.ts";
 import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
@@ -173,7 +173,7 @@ export function OtherComments({ files, review }: { files: FileChange[]; review: 
       {sent.length > 0 && (
         <details className="mb-4">
           <summary className="text-sm text-dim">
-            {plural(sent.length, "comment")} sent before, on lines that are different now
+            {pluralize(sent.length, "comment")} sent before, on lines that are different now
           </summary>
           <CommentList comments={sent} review={review} />
         </details>

@@ -4,7 +4,7 @@ import { type KeyboardEvent, memo, type ReactNode, useMemo, useRef, useState } f
 import { Pieces } from "../../ui/code/pieces.tsx";
 import { draftKeys } from "../../ui/draft.ts";
 import { Badge } from "../../ui/facts.tsx";
-import { plural } from "../../ui/format.ts";
+import { pluralize } from "../../ui/format.ts";
 import { CopyButton } from "../../ui/page.tsx";
 import { CommentEditor, CommentNote } from "./comments.tsx";
 import { copyCode } from "./copy-code.ts";
@@ -201,8 +201,8 @@ function Hunks({ file, split, review }: Props) {
       ))}
       {file.cut && (
         <p className="border-t border-line px-3 py-2 font-sans text-sm text-dim">
-          The rest of this file's change is not shown ({plural((file.insertions ?? 0) + (file.deletions ?? 0), "line")}{" "}
-          in all). The patch has all of it.
+          The rest of this file's change is not shown (
+          {pluralize((file.insertions ?? 0) + (file.deletions ?? 0), "line")} in all). The patch has all of it.
         </p>
       )}
     </div>

@@ -3,7 +3,7 @@ import { Check, ChevronRight, MessageSquare } from "lucide-react";
 import { type KeyboardEvent, useDeferredValue, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { SearchInput } from "../../ui/filter.tsx";
-import { formatNumber, plural } from "../../ui/format.ts";
+import { formatNumber, pluralize } from "../../ui/format.ts";
 import type { FileChange } from "./lines.ts";
 import type { Review } from "./review.ts";
 import { type ChangedFile, filterFiles, rowsOf, type TreeRow } from "./tree.ts";
@@ -47,13 +47,13 @@ export function FileTree({ files, total, more, alone, review, onPick }: Props) {
       {total > 5 && (
         <div className="border-b border-line p-2">
           <SearchInput label="Filter files" value={text} onChange={setText} />
-          {wanted && <p className="mt-1 text-xs text-dim">{plural(found.length, "file")}</p>}
+          {wanted && <p className="mt-1 text-xs text-dim">{pluralize(found.length, "file")}</p>}
         </div>
       )}
       <Rows rows={rows} alone={alone} review={review} onPick={onPick} toggle={toggle} />
       {more.hasNextPage && (
         <div className="border-t border-line p-2 text-center text-xs text-dim">
-          The first {plural(files.length, "file")} of {formatNumber(total)}.{" "}
+          The first {pluralize(files.length, "file")} of {formatNumber(total)}.{" "}
           <Button label="More" kind="quiet" busy={more.isFetchingNextPage} onClick={() => more.fetchNextPage()} />
         </div>
       )}
@@ -75,13 +75,13 @@ function Rows({ rows, alone, review, onPick, toggle }: RowsProps) {
   useEffect(() => {
     const place = box.current;
     if (!place) return;
-    const look = () => setSight({ top: place.scrollTop, height: place.clientHeight });
-    const watch = new ResizeObserver(look);
+    const updateSight = () => setSight({ top: place.scrollTop, height: place.clientHeight });
+    const watch = new ResizeObserver(updateSight);
     watch.observe(place);
-    place.addEventListener("scroll", look, { passive: true });
+    place.addEventListener("scroll", updateSight, { passive: true });
     return () => {
       watch.disconnect();
-      place.removeEventListener("scroll", look);
+      place.removeEventListener("scroll", updateSight);
     };
   }, []);
   const at = Math.min(active, rows.length - 1);

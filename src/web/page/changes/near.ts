@@ -14,14 +14,14 @@ const queue = new Map<Element, () => void>();
 let frame = 0;
 
 /** Distance between the part and the window, in px. */
-function distance(part: Element): number {
+function measureDistance(part: Element): number {
   const { top, bottom } = part.getBoundingClientRect();
   return Math.max(0, top - innerHeight, -bottom);
 }
 
 function drawNext(): void {
   frame = 0;
-  const nearest = [...queue.keys()].map((part) => ({ part, px: distance(part) })).sort((a, b) => a.px - b.px);
+  const nearest = [...queue.keys()].map((part) => ({ part, px: measureDistance(part) })).sort((a, b) => a.px - b.px);
   for (const { part } of nearest.slice(0, IN_A_FRAME)) {
     queue.get(part)?.();
     queue.delete(part);

@@ -6,7 +6,7 @@ import { useLocation } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { Field, Select, TextArea } from "../../ui/field.tsx";
-import { plural } from "../../ui/format.ts";
+import { pluralize } from "../../ui/format.ts";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import type { Review, Work } from "./review.ts";
 
@@ -27,7 +27,7 @@ export function SendBackWork({ work, review, onClose }: { work: Work; review: Re
     >
       <p className="mb-3 text-dim">
         {comments.length > 0 &&
-          `${plural(comments.length, "comment")} ${comments.length === 1 ? "goes" : "go"} with it. `}
+          `${pluralize(comments.length, "comment")} ${comments.length === 1 ? "goes" : "go"} with it. `}
         The agent continues on the branch as it is.
       </p>
       <Field label="Message" name="message">
@@ -58,7 +58,7 @@ export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review
     >
       <p className="mb-3 text-dim">
         {comments.length > 0 &&
-          `${plural(comments.length, "comment")} ${comments.length === 1 ? "goes" : "go"} with it. `}
+          `${pluralize(comments.length, "comment")} ${comments.length === 1 ? "goes" : "go"} with it. `}
         The branch stays as it is: the agents continue on it.
       </p>
       <ProblemNote error={plan.error} retry={plan.refetch} />

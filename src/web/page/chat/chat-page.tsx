@@ -6,7 +6,7 @@ import { useHistoryState } from "wouter/use-browser-location";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
 import { useDraft } from "../../ui/draft.ts";
-import { costText, count, plural } from "../../ui/format.ts";
+import { costText, count, pluralize } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { TextLink } from "../../ui/link.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
@@ -36,7 +36,7 @@ function notCopied({ error, state, result }: Schemas["Job"]): string {
   if (error) return `This chat has no files of the other one: ${error.message}`;
   if (state === "cancelled") return "This chat has no files of the other one: you stopped the copy.";
   const leftOut = Number(result?.["left_out"] ?? 0);
-  return leftOut === 0 ? "" : `${plural(leftOut, "file")} could not be copied: they stay with the other chat alone.`;
+  return leftOut === 0 ? "" : `${pluralize(leftOut, "file")} could not be copied: they stay with the other chat alone.`;
 }
 
 /** State that goes with the navigation to a fork. A small copy job may end before the fork's page asks for it. */
@@ -89,18 +89,18 @@ function ChatView({ id }: { id: string }) {
   const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
   const { log, toEnd } = useStayAtEnd(chat !== undefined);
   const path = { params: { path: { id } } };
-  const body = (message_id: string) => ({ ...path, body: { message_id } });
+  const toBody = (message_id: string) => ({ ...path, body: { message_id } });
   const actions: MessageActions = {
     rewind: (message) =>
       void action.run(async () => {
-        await must(client.POST("/v1/chat/sessions/{id}/rewind", body(message.id)));
+        await must(client.POST("/v1/chat/sessions/{id}/rewind", toBody(message.id)));
         setDraft(message.content);
         await refreshChat();
         document.querySelector<HTMLElement>("main textarea")?.focus();
       }),
     fork: (message) =>
       void action.run(async () => {
-        const fork = await must(client.POST("/v1/chat/sessions/{id}/fork", body(message.id)));
+        const fork = await must(client.POST("/v1/chat/sessions/{id}/fork", toBody(message.id)));
         await refreshChat();
         navigate(`/chat/${fork.id}`, { state: { filesJob: fork.files_job_id } satisfies ForkState });
         notify(`Forked. What you say here does not reach the other chat.`);

@@ -9,7 +9,7 @@ import { AgentName } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { AgentFilter, FilterSelect } from "../../ui/filter.tsx";
-import { costText, plural } from "../../ui/format.ts";
+import { costText, pluralize } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -82,7 +82,7 @@ export default function ChatsPage() {
       empty={{ text: "You have not talked with an agent yet.", action: begin("plain"), cli: "skep chat AGENT" }}
     >
       {!query.hasNextPage && query.rows.length > 20 && (
-        <p className="mt-2 text-sm text-faint">{plural(query.rows.length, "chat")}</p>
+        <p className="mt-2 text-sm text-faint">{pluralize(query.rows.length, "chat")}</p>
       )}
       {fresh && <NewChat agent={fresh} onClose={() => setFresh("")} />}
     </ListPage>

@@ -6,7 +6,7 @@ import { ChevronRight, FileText, GitFork, MoreHorizontal, RotateCcw } from "luci
 import { memo, type ReactNode } from "react";
 import { siteUrl } from "../../api/client.ts";
 import { IconButton } from "../../ui/button.tsx";
-import { bytes, costText, plural } from "../../ui/format.ts";
+import { costText, formatBytes, pluralize } from "../../ui/format.ts";
 import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { CopyButton } from "../../ui/page.tsx";
@@ -34,16 +34,16 @@ export function Messages({ messages, agent, busy, actions }: ListProps) {
     if (message.withdrawn && group?.[0]?.withdrawn) group.push(message);
     else groups.push([message]);
   }
-  const row = (message: Message) => (
+  const renderRow = (message: Message) => (
     <Row key={message.id} message={message} agent={agent} busy={busy} actions={message.withdrawn ? null : actions} />
   );
   return groups.map((group) =>
     group[0]!.withdrawn ? (
       <Withdrawn key={group[0]!.id} count={group.length}>
-        {group.map(row)}
+        {group.map(renderRow)}
       </Withdrawn>
     ) : (
-      row(group[0]!)
+      renderRow(group[0]!)
     ),
   );
 }
@@ -53,7 +53,7 @@ function Withdrawn({ count, children }: { count: number; children: ReactNode }) 
     <details className="group rounded-lg border border-dashed border-line-strong">
       <summary className="flex min-h-8 items-center gap-1.5 px-3 text-sm text-dim max-sm:min-h-11">
         <ChevronRight aria-hidden size={13} className="transition-transform group-open:rotate-90" />
-        {plural(count, "message")} taken back
+        {pluralize(count, "message")} taken back
       </summary>
       <div className="flex flex-col gap-4 px-3 pb-3">{children}</div>
     </details>
@@ -166,7 +166,7 @@ function Attachment({ file }: { file: Message["attachments"][number] }) {
       )}
       <span className="min-w-0">
         <span className="line-clamp-1">{name}</span>
-        <span className="text-xs text-faint">{bytes(size_bytes)}</span>
+        <span className="text-xs text-faint">{formatBytes(size_bytes)}</span>
       </span>
     </a>
   );

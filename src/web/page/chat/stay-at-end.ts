@@ -13,11 +13,11 @@ export function useStayAtEnd(loaded: boolean): { log: RefObject<HTMLDivElement |
   const near = useRef(true);
   const log = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const look = () => {
+    const updateNear = () => {
       near.current = nearEnd();
     };
-    addEventListener("scroll", look, { passive: true });
-    return () => removeEventListener("scroll", look);
+    addEventListener("scroll", updateNear, { passive: true });
+    return () => removeEventListener("scroll", updateNear);
   }, []);
   // A resize observer also notices text that is rendered as Markdown later.
   useEffect(() => {

@@ -1,8 +1,8 @@
 /** Files for the next message: chosen, pasted or dropped, and uploaded at once. */
 import { CircleAlert, FileText, LoaderCircle, X } from "lucide-react";
 import { useState } from "react";
-import { client, multipart, must, problemOf } from "../../api/client.ts";
-import { bytes } from "../../ui/format.ts";
+import { client, must, problemOf, toMultipart } from "../../api/client.ts";
+import { formatBytes } from "../../ui/format.ts";
 
 interface Upload {
   key: string;
@@ -30,7 +30,7 @@ export function useUploads(): Uploads {
     const form = new FormData();
     form.set("file", file, file.name || "pasted.png");
     try {
-      const call = client.POST("/v1/attachments/upload", multipart(form));
+      const call = client.POST("/v1/attachments/upload", toMultipart(form));
       change(key, { id: (await must(call)).id });
     } catch (error) {
       change(key, { error: problemOf(error).detail });
@@ -70,7 +70,7 @@ export function UploadList({ uploads }: { uploads: Uploads }) {
             <LoaderCircle role="img" aria-label="uploading" size={14} className="spin text-run" />
           )}
           <span className="line-clamp-1 min-w-0">{error ? `${name}: ${error}` : name}</span>
-          <span className="shrink-0 text-xs text-faint">{bytes(size)}</span>
+          <span className="shrink-0 text-xs text-faint">{formatBytes(size)}</span>
           <button
             type="button"
             aria-label={`Remove ${name}`}

@@ -37,15 +37,15 @@ function ConnectForm({ connection, onClose }: { connection: Connection; onClose(
       word="Connect"
       onCancel={onClose}
       submit={async ({ text, raw }) => {
-        const secret = (name: "private_key" | "token" | "webhook_secret") =>
+        const pickSecret = (name: "private_key" | "token" | "webhook_secret") =>
           raw(name).trim() ? { [name]: raw(name).trim() } : {};
         const body: Schemas["UpdateCodehostConnectionBody"] = {
           kind,
           url: text("url") || null,
           ...(github ? { app_id: text("app_id") || null } : {}),
-          ...secret("private_key"),
-          ...secret("token"),
-          ...secret("webhook_secret"),
+          ...pickSecret("private_key"),
+          ...pickSecret("token"),
+          ...pickSecret("webhook_secret"),
         };
         await must(client.PUT("/v1/codehost/connection", { body }));
         notify("The connection is saved.");

@@ -18,7 +18,7 @@ import { TryDialog } from "./try-dialog.tsx";
 
 type Rule = Schemas["CodeHostRule"];
 
-const when = ({ event, label, command }: Rule): string =>
+const formatWhen = ({ event, label, command }: Rule): string =>
   [EVENTS[event], label && `label ${label}`, command].filter(Boolean).join(", ");
 
 export function RulesView() {
@@ -29,7 +29,7 @@ export function RulesView() {
   const toggle = ({ id, enabled }: Rule) =>
     action.run(() => client.PUT("/v1/codehost/rules/{id}", { params: { path: { id } }, body: { enabled: !enabled } }));
   const columns: Column<Rule>[] = [
-    nameColumn("Rule", "w-1/2 min-w-40", (rule) => [rule.name, `${rule.repository}: ${when(rule)}`]),
+    nameColumn("Rule", "w-1/2 min-w-40", (rule) => [rule.name, `${rule.repository}: ${formatWhen(rule)}`]),
     {
       title: "State",
       className: "whitespace-nowrap",

@@ -2,7 +2,7 @@
 
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { api, client, multipart, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas, toMultipart } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
 import { Confirm } from "../../kit/confirm.tsx";
@@ -14,7 +14,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, InputField } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
-import { plural } from "../../ui/format.ts";
+import { pluralize } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { type Column, nameColumn } from "../../ui/table.tsx";
@@ -71,7 +71,7 @@ export default function CookiesPage() {
 
 function AddSet({ onClose }: { onClose(): void }) {
   const submit = async ({ all }: Fields) => {
-    await must(client.POST("/v1/browser/cookies", multipart(all())));
+    await must(client.POST("/v1/browser/cookies", toMultipart(all())));
     await refreshCookies();
   };
   return (
@@ -109,7 +109,7 @@ function SetDialog({ set, onClose }: { set: CookieSet; onClose(): void }) {
   return (
     <Dialog title={set.name} onClose={onClose}>
       <p className="mb-3 text-dim">
-        {plural(set.cookie_count, "cookie")} of {set.domains.join(", ")}.
+        {pluralize(set.cookie_count, "cookie")} of {set.domains.join(", ")}.
       </p>
       <ProblemNote error={action.error} />
       <fieldset disabled={action.busy}>

@@ -9,7 +9,7 @@ import { DetailPage } from "../../kit/detail-page.tsx";
 import { Button } from "../../ui/button.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { FilterBar, SearchInput } from "../../ui/filter.tsx";
-import { bytes, count } from "../../ui/format.ts";
+import { count, formatBytes } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { Await, Empty, Warning } from "../../ui/note.tsx";
@@ -79,7 +79,7 @@ function DocumentView({ document }: { document: Doc }) {
       <FactRow
         facts={[
           ["File", document.source],
-          ["Size", bytes(document.size_bytes)],
+          ["Size", formatBytes(document.size_bytes)],
           document.pages === null ? null : ["Pages", document.pages],
           ["Sections", document.sections],
           ["Tokens, about", count(document.tokens)],

@@ -2,7 +2,7 @@
 
 import { type DragEvent, useState } from "react";
 import { useLocation } from "wouter";
-import { client, multipart, must } from "../../api/client.ts";
+import { client, must, toMultipart } from "../../api/client.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { Field, Input, InputField, TextArea } from "../../ui/field.tsx";
 import { ProjectField } from "../../ui/pickers.tsx";
@@ -21,7 +21,7 @@ export function AddDocument({ onClose }: { onClose(): void }) {
         for (const name of ["title", "project_id"])
           if (text(name)) form.set(name, text(name));
           else form.delete(name);
-        await must(client.POST("/v1/ingest/document", multipart(form)));
+        await must(client.POST("/v1/ingest/document", toMultipart(form)));
       }}
       onClose={onClose}
     >

@@ -7,7 +7,7 @@ import { usePages } from "../../api/queries.ts";
 import { List } from "../../kit/list.tsx";
 import { Button } from "../../ui/button.tsx";
 import { FilterBar, NoMatch, SearchInput } from "../../ui/filter.tsx";
-import { bytes, plural, shellWord } from "../../ui/format.ts";
+import { formatBytes, pluralize, shellWord } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { plainText } from "../../ui/plain-text.ts";
@@ -27,7 +27,7 @@ const COLUMNS: Column<Doc>[] = [
   nameColumn("Document", "w-1/2 min-w-40", ({ title, source, error }) => [title, error ?? source]),
   { title: "State", cell: (document) => <Status status={documentStatus(document)} /> },
   { title: "Sections", wide: true, align: "right", cell: ({ sections }) => sections },
-  { title: "Size", wide: true, align: "right", cell: ({ size_bytes }) => bytes(size_bytes) },
+  { title: "Size", wide: true, align: "right", cell: ({ size_bytes }) => formatBytes(size_bytes) },
   { title: "Added", align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
 ];
 
@@ -94,7 +94,7 @@ export function Hits({ q, document }: { q: string; document?: string }) {
         ) : (
           <>
             <p role="status" className="mb-2 text-sm text-dim">
-              {plural(items.length, "section")}, best first
+              {pluralize(items.length, "section")}, best first
             </p>
             <ol aria-label="Found" className="overflow-hidden rounded-lg border border-line bg-panel">
               {items.map(({ document_id, section_id, title, heading, page, snippet }) => (

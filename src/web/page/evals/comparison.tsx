@@ -9,15 +9,15 @@ import { useParam } from "../../ui/tabs.tsx";
 
 type Line = Schemas["CompareEvalsAnswer"]["tasks"][number];
 
-const passes = (of: Line["before"]) => (of === null ? "–" : `${of.passed}/${of.ended}`);
+const formatPasses = (of: Line["before"]) => (of === null ? "–" : `${of.passed}/${of.ended}`);
 
 const COLUMNS: Column<Line>[] = [
   nameColumn("Task", "w-1/2 min-w-40", ({ task, agent_id, model, worker }) => [
     task,
     worker === "agent" ? [agent_id, model].filter(Boolean).join(", ") : worker,
   ]),
-  { title: "Before", align: "right", cell: ({ before }) => passes(before) },
-  { title: "Now", align: "right", cell: ({ after }) => passes(after) },
+  { title: "Before", align: "right", cell: ({ before }) => formatPasses(before) },
+  { title: "Now", align: "right", cell: ({ after }) => formatPasses(after) },
 ];
 
 export function Comparison({ id }: { id: string }) {

@@ -8,7 +8,7 @@ import { Confirm } from "../../kit/confirm.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Legend, type Part, StackedBars } from "../../ui/chart/stacked-bars.tsx";
 import { FactRow } from "../../ui/facts.tsx";
-import { costText, count, duration, usd } from "../../ui/format.ts";
+import { costText, count, formatDuration, formatUsd } from "../../ui/format.ts";
 import { Await, Warning } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -79,7 +79,7 @@ function Header({ found }: { found: Detail }) {
           ["Attempts", `${ended} of ${total}`],
           ["Of each task", attempts],
           ["Took", <Took key="took" from={found.created_at} to={found.finished_at} />],
-          ["Cost", budget_usd === null ? costText(found) : `${costText(found)} of ${usd(budget_usd)}`],
+          ["Cost", budget_usd === null ? costText(found) : `${costText(found)} of ${formatUsd(budget_usd)}`],
           ["Tokens", count(tokens)],
           ["Models", replayed ? "recorded replies" : "asked"],
         ]}
@@ -118,7 +118,7 @@ function Scores({ found: { scores, attempts: k } }: { found: Detail }) {
       title: "Time",
       align: "right",
       wide: true,
-      cell: ({ duration_ms }) => (duration_ms === null ? "–" : duration(duration_ms)),
+      cell: ({ duration_ms }) => (duration_ms === null ? "–" : formatDuration(duration_ms)),
     },
     { title: "Tool errors", align: "right", wide: true, cell: ({ tool_errors }) => tool_errors },
   ];
@@ -163,7 +163,7 @@ const ATTEMPTS: Column<Attempt>[] = [
     title: "Time",
     wide: true,
     align: "right",
-    cell: ({ duration_ms }) => (duration_ms === null ? "–" : duration(duration_ms)),
+    cell: ({ duration_ms }) => (duration_ms === null ? "–" : formatDuration(duration_ms)),
   },
 ];
 

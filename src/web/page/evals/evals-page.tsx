@@ -3,7 +3,7 @@
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { ListPage } from "../../kit/list-page.tsx";
-import { costText, plural } from "../../ui/format.ts";
+import { costText, pluralize } from "../../ui/format.ts";
 import { CopyCommand } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
@@ -19,7 +19,7 @@ const COLUMNS: Column<Schemas["EvalItem"]>[] = [
     cell: ({ name, tasks, attempts, mode }) => (
       <TwoLines
         first={name}
-        second={`${plural(tasks, "task")}${mode === "oracle" ? ", oracle" : attempts > 1 ? `, ${attempts} attempts each` : ""}`}
+        second={`${pluralize(tasks, "task")}${mode === "oracle" ? ", oracle" : attempts > 1 ? `, ${attempts} attempts each` : ""}`}
       />
     ),
   },

@@ -4,7 +4,7 @@ import { client, must, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
 import { Field, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { duration, plural } from "../../ui/format.ts";
+import { formatDuration, pluralize } from "../../ui/format.ts";
 import { Empty } from "../../ui/note.tsx";
 import { CliLine } from "../../ui/page.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -47,8 +47,8 @@ function Rows({ answer: { columns, rows, truncated, duration_ms } }: { answer: A
   return (
     <section aria-label="Rows" className="mb-4">
       <p role="status" className="mb-2 text-sm text-dim">
-        {plural(rows.length, "row")}
-        {truncated && ", the first of more"}, in {duration(duration_ms)}
+        {pluralize(rows.length, "row")}
+        {truncated && ", the first of more"}, in {formatDuration(duration_ms)}
       </p>
       <div tabIndex={0} className="max-h-[60dvh] overflow-auto rounded-lg border border-line bg-panel">
         <table className="w-full text-left text-sm" aria-label="Rows">

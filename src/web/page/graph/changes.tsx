@@ -3,7 +3,7 @@ import { api } from "../../api/client.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { SearchInput } from "../../ui/filter.tsx";
-import { plural } from "../../ui/format.ts";
+import { pluralize } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -36,9 +36,9 @@ export function Changes({ project }: { project: string }) {
             <>
               <p className="mb-4 flex flex-wrap items-center gap-2">
                 <RiskBadge risk={risk} />
-                {plural(totals["files"] ?? files.length, "file")},{" "}
-                {plural(totals["symbols"] ?? symbols.length, "symbol")},{" "}
-                {plural(totals["processes"] ?? processes.length, "flow")}
+                {pluralize(totals["files"] ?? files.length, "file")},{" "}
+                {pluralize(totals["symbols"] ?? symbols.length, "symbol")},{" "}
+                {pluralize(totals["processes"] ?? processes.length, "flow")}
               </p>
               <div className="grid gap-6 lg:grid-cols-2">
                 <Section title="Symbols">

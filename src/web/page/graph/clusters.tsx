@@ -2,7 +2,7 @@
 import { usePages } from "../../api/queries.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { plural } from "../../ui/format.ts";
+import { pluralize } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { More } from "../../ui/table.tsx";
@@ -32,7 +32,7 @@ export function Clusters({ project }: { project: string }) {
                   <h2 className="flex items-baseline justify-between gap-2 px-2 pt-1 font-medium">
                     <span className="line-clamp-1">{label}</span>
                     <span className="shrink-0 text-xs text-faint">
-                      {plural(symbol_count, "symbol")}, {Math.round(cohesion * 100)} % inward
+                      {pluralize(symbol_count, "symbol")}, {Math.round(cohesion * 100)} % inward
                     </span>
                   </h2>
                   <ul className="max-h-56 overflow-y-auto">

@@ -3,7 +3,7 @@ import { ChevronRight } from "lucide-react";
 import { api, type Schemas } from "../../api/client.ts";
 import { Badge } from "../../ui/facts.tsx";
 import { FilterSelect } from "../../ui/filter.tsx";
-import { plural, shellWord } from "../../ui/format.ts";
+import { pluralize, shellWord } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -58,8 +58,8 @@ export function Impact({ project, target }: { project: string; target: string })
             <>
               <p className="mb-3 flex flex-wrap items-center gap-2">
                 <RiskBadge risk={reached.risk} />
-                {plural(reached.total, "symbol")}
-                {reached.processes.length > 0 && `, ${plural(reached.processes.length, "flow")}`}
+                {pluralize(reached.total, "symbol")}
+                {reached.processes.length > 0 && `, ${pluralize(reached.processes.length, "flow")}`}
               </p>
               <div className="grid gap-3 md:grid-cols-2 xl:grid-cols-4">
                 {reached.depths.map(({ depth, label, total, symbols }) => (
@@ -92,7 +92,7 @@ function DepthSummary({ depth, label, total }: { depth: number; label: string; t
           {label}
         </span>
         <span className="text-xs text-faint">
-          depth {depth} · {plural(total, "symbol")}
+          depth {depth} · {pluralize(total, "symbol")}
         </span>
       </h3>
       {depth === 1 && <p className="pb-1 text-sm text-dim">Those listed beside the symbol above.</p>}

@@ -5,7 +5,7 @@ import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
-import { count, duration, plural } from "../../ui/format.ts";
+import { count, formatDuration, pluralize } from "../../ui/format.ts";
 import { Panel } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -44,14 +44,14 @@ export function IndexState({ project, status }: { project: string; status: Graph
             {status.state === "stale" && "Older than the code: there are commits since the last index. "}
             {status.nodes > 0 && (
               <>
-                {plural(status.nodes, "symbol")} and {plural(status.relationships, "relationship")} in{" "}
-                {plural(status.files, "file")}
+                {pluralize(status.nodes, "symbol")} and {pluralize(status.relationships, "relationship")} in{" "}
+                {pluralize(status.files, "file")}
                 {status.indexed_at && (
                   <>
                     , indexed <Ago at={status.indexed_at} sentence />
                   </>
                 )}
-                {status.duration_ms !== undefined && ` in ${duration(status.duration_ms)}`}
+                {status.duration_ms !== undefined && ` in ${formatDuration(status.duration_ms)}`}
                 {status.commit && (
                   <>
                     , at <code>{status.commit.slice(0, 10)}</code>
@@ -73,7 +73,7 @@ export function IndexState({ project, status }: { project: string; status: Graph
       )}
       {status.failed.length > 0 && (
         <details className="mt-2 text-sm text-dim">
-          <summary>{plural(status.failed.length, "file")} could not be parsed</summary>
+          <summary>{pluralize(status.failed.length, "file")} could not be parsed</summary>
           <ul className="mt-1 font-mono text-xs">
             {status.failed.map(({ path, error }) => (
               <li key={path}>

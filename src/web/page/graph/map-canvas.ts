@@ -43,12 +43,12 @@ export function createMapView(canvas: HTMLCanvasElement, map: Columns): MapView 
   return {
     draw: request,
     fit() {
-      const edge = (of: (disc: (typeof whole)[number]) => number) => whole.map(of);
+      const mapDiscs = (of: (disc: (typeof whole)[number]) => number) => whole.map(of);
       camera.showBox(
-        Math.min(...edge(({ x, r }) => x - r)) - 20,
-        Math.min(...edge(({ y, r }) => y - r)) - 30,
-        Math.max(...edge(({ x, r }) => x + r)) + 20,
-        Math.max(...edge(({ y, r }) => y + r)) + 20,
+        Math.min(...mapDiscs(({ x, r }) => x - r)) - 20,
+        Math.min(...mapDiscs(({ y, r }) => y - r)) - 30,
+        Math.max(...mapDiscs(({ x, r }) => x + r)) + 20,
+        Math.max(...mapDiscs(({ y, r }) => y + r)) + 20,
       );
       request();
     },

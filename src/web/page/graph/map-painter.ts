@@ -136,7 +136,7 @@ export function createMapPainter(canvas: HTMLCanvasElement, map: Columns, camera
   }
 
   return (scene: MapScene): void => {
-    const { width, height } = camera.size();
+    const { width, height } = camera.readSize();
     const dense = devicePixelRatio || 1;
     if (canvas.width !== width * dense || canvas.height !== height * dense) {
       canvas.width = width * dense;
@@ -145,13 +145,13 @@ export function createMapPainter(canvas: HTMLCanvasElement, map: Columns, camera
     context.setTransform(dense, 0, 0, dense, 0, 0);
     context.clearRect(0, 0, width, height);
     const style = getComputedStyle(document.documentElement);
-    const colour = (name: string) => style.getPropertyValue(name).trim();
+    const readColour = (name: string) => style.getPropertyValue(name).trim();
     const colours: Colours = {
-      hues: HUES.map(colour),
-      ink: colour("--ink"),
-      faint: colour("--dim"),
-      strong: colour("--line-strong"),
-      change: colour("--series-1"),
+      hues: HUES.map(readColour),
+      ink: readColour("--ink"),
+      faint: readColour("--dim"),
+      strong: readColour("--line-strong"),
+      change: readColour("--series-1"),
     };
     const inSight: Sight = (x, y, r) => x + r > 0 && y + r > 0 && x - r < width && y - r < height;
     paintLinks(colours.strong);

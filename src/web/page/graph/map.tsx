@@ -9,7 +9,7 @@ import { Link, useLocation } from "wouter";
 import { api } from "../../api/client.ts";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
 import { SearchInput } from "../../ui/filter.tsx";
-import { count, plural } from "../../ui/format.ts";
+import { count, pluralize } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -73,16 +73,18 @@ function MapWithList({ map }: { project: string; map: Columns }) {
       <div className="mb-2 flex flex-wrap items-center gap-3">
         <SearchInput label="Find on the map" value={text} onChange={setText} />
         <p className="text-sm text-dim">
-          {count(map.nodes.id.length)} of {plural(map.total, "symbol")} in{" "}
-          {plural(map.communities.id.filter((id) => id !== "none").length, "cluster")}
-          {text && `, ${plural(marked.size, "match", "matches")}`}
+          {count(map.nodes.id.length)} of {pluralize(map.total, "symbol")} in{" "}
+          {pluralize(map.communities.id.filter((id) => id !== "none").length, "cluster")}
+          {text && `, ${pluralize(marked.size, "match", "matches")}`}
         </p>
       </div>
       {run && (
         <div className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
           <span aria-hidden className="size-3 rounded-xs" style={{ background: "var(--series-1)" }} />
           <p className="min-w-0 flex-1">
-            {changed ? `${plural(changed.size, "symbol")} in ${plural(files ?? 0, "changed file")} of ` : "Changes of "}
+            {changed
+              ? `${pluralize(changed.size, "symbol")} in ${pluralize(files ?? 0, "changed file")} of `
+              : "Changes of "}
             <Link href={`/runs/${run}?tab=changes`} className="font-medium hover:underline">
               {task?.split("\n")[0] ?? "a run"}
             </Link>
@@ -262,7 +264,9 @@ function List({ map, cluster, marked, choose }: ListProps) {
                 className="flex min-h-8 w-full items-baseline justify-between gap-2 rounded-md px-2 py-1 text-left text-sm hover:bg-hover max-sm:min-h-11"
               >
                 <span className="line-clamp-1">{communities.label[at]}</span>
-                <span className="shrink-0 text-xs text-faint">{plural(communities.symbol_count[at]!, "symbol")}</span>
+                <span className="shrink-0 text-xs text-faint">
+                  {pluralize(communities.symbol_count[at]!, "symbol")}
+                </span>
               </button>
             </li>
           ))}

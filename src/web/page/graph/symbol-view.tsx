@@ -6,7 +6,7 @@ import { ArrowLeft, ArrowRight, type LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { Badge } from "../../ui/facts.tsx";
-import { plural } from "../../ui/format.ts";
+import { pluralize } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
 import type { GraphSymbol } from "./graph-page.tsx";
@@ -116,7 +116,7 @@ function List({ title, rows, total }: { title: string; rows: Related[]; total: n
         ))}
       </ul>
       {total > rows.length && (
-        <p className="px-2 py-1 text-xs text-dim">{plural(total - rows.length, "more", "more")}</p>
+        <p className="px-2 py-1 text-xs text-dim">{pluralize(total - rows.length, "more", "more")}</p>
       )}
     </div>
   );
@@ -143,7 +143,7 @@ function Focus({ context: { symbol, community, code, members, processes, totals 
       {members.length > 0 && <List title="Members" rows={members} total={totals["members"] ?? members.length} />}
       {processes.length > 0 && (
         <p className="mt-2 text-sm text-dim">
-          In {plural(totals["processes"] ?? processes.length, "flow")}:{" "}
+          In {pluralize(totals["processes"] ?? processes.length, "flow")}:{" "}
           {processes
             .slice(0, 4)
             .map(({ label }) => label)

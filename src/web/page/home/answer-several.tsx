@@ -6,7 +6,7 @@ import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextArea } from "../../ui/field.tsx";
-import { plural } from "../../ui/format.ts";
+import { pluralize } from "../../ui/format.ts";
 import { notify } from "../../ui/notice.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 
@@ -33,7 +33,7 @@ export function AnswerSeveral({ approvals, onClose }: { approvals: Approval[]; o
       setFailed(refused);
       setChosen(new Set(refused.keys()));
       if (refused.size > 0) return;
-      notify(`${plural(items.length, "run")} ${approved ? "approved" : "refused"}.`);
+      notify(`${pluralize(items.length, "run")} ${approved ? "approved" : "refused"}.`);
       onClose();
     });
   return (

@@ -17,11 +17,11 @@ type Run = Schemas["Run"];
 const SHOWN = 3;
 
 /** A day ago, rounded so that the query stays the same for a while. */
-const yesterday = () => new Date(Math.floor((Date.now() - DAY_MS) / 600_000) * 600_000).toISOString();
+const subtractDay = () => new Date(Math.floor((Date.now() - DAY_MS) / 600_000) * 600_000).toISOString();
 
 export function Broken() {
   const [restarted, restart] = useState<Run>();
-  const since = yesterday();
+  const since = subtractDay();
   const query = api.useQuery("get", "/v1/runs", { params: { query: { status: "failed", since, limit: SHOWN } } });
   return (
     <>

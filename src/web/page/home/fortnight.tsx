@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { useAdmin } from "../../session/session.tsx";
-import { costText, DAY_MS, plural, usd } from "../../ui/format.ts";
+import { costText, DAY_MS, formatUsd, pluralize } from "../../ui/format.ts";
 import { Panel } from "../../ui/page.tsx";
 
 const DAYS = 14;
@@ -41,7 +41,7 @@ export function Fortnight() {
     <Panel className="mb-5 grid grid-cols-2 gap-px overflow-hidden bg-line lg:grid-cols-[1fr_1fr_1fr_2fr]">
       <Figure name="Spent today" href="/usage">
         {today && spend.data ? costText({ cost_usd: today.spent, calls_without_price: today.unpriced }) : "…"}
-        {budget && <Small>of {usd(budget.limit_usd)}</Small>}
+        {budget && <Small>of {formatUsd(budget.limit_usd)}</Small>}
       </Figure>
       <Figure name="Unfinished" href="/runs?status=running,queued,waiting">
         {atWork ?? "…"}
@@ -79,7 +79,7 @@ function daysOf(runs: Schemas["RunDay"][], spend: Schemas["UsageHistory"][]): Da
 function Bars({ days }: { days: Day[] }) {
   const most = Math.max(...days.map(({ spent }) => spent), 0);
   const wordsOf = ({ day, spent, succeeded, failed }: Day) =>
-    `${day}: ${usd(spent)}, ${plural(succeeded, "run")} succeeded, ${failed} failed`;
+    `${day}: ${formatUsd(spent)}, ${pluralize(succeeded, "run")} succeeded, ${failed} failed`;
   return (
     <span
       role="img"

@@ -2,7 +2,7 @@
 import { api, client, must } from "../../api/client.ts";
 import { Confirm } from "../../kit/confirm.tsx";
 import { useAdmin } from "../../session/session.tsx";
-import { plural } from "../../ui/format.ts";
+import { pluralize } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 
@@ -47,7 +47,7 @@ export default function StopEverything({ onClose }: { onClose(): void }) {
     const cancelled = await cancelRuns();
     await cancelSwarms();
     await stopReplies();
-    notify(`Stopped. ${plural(cancelled, "run")} cancelled.`);
+    notify(`Stopped. ${pluralize(cancelled, "run")} cancelled.`);
   };
   return (
     <Confirm
@@ -60,13 +60,13 @@ export default function StopEverything({ onClose }: { onClose(): void }) {
       <Await query={runs} rows={1}>
         {({ items, next_cursor }) => {
           const many = `${items.length}${next_cursor ? " or more" : ""} ${items.length === 1 ? "run" : "runs"}`;
-          const of = (status: string) => items.filter((run) => run.status === status).length;
+          const countByStatus = (status: string) => items.filter((run) => run.status === status).length;
           return (
             <>
               <p>
                 <b className="font-medium text-ink">{items.length === 0 ? "No run" : many}</b>
                 {items.length > 0 &&
-                  ` (${of("running")} at work, ${of("queued")} in the queue, ${of("waiting")} waiting for an answer)`}
+                  ` (${countByStatus("running")} at work, ${countByStatus("queued")} in the queue, ${countByStatus("waiting")} waiting for an answer)`}
                 {items.length > 0 ? " end as cancelled" : " is at work"}
                 {admin ? ", of all users" : ""}. Swarms and replies that are running stop as well.
               </p>

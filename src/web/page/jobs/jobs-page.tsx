@@ -5,7 +5,7 @@ import { usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
 import { ListPage } from "../../kit/list-page.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { isId, sentence } from "../../ui/format.ts";
+import { formatField, isId } from "../../ui/format.ts";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
@@ -42,7 +42,7 @@ export default function JobsPage() {
         const last = state === "succeeded" ? null : detail;
         return (
           <TwoLines
-            first={`${WORDS[kind] ?? sentence(kind)}${project ? `: ${project}` : ""}`}
+            first={`${WORDS[kind] ?? formatField(kind)}${project ? `: ${project}` : ""}`}
             second={last ?? (subject === project || (subject && isId(subject)) ? undefined : subject)}
           />
         );

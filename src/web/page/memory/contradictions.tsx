@@ -11,7 +11,7 @@ import { usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { plural, shellWord } from "../../ui/format.ts";
+import { pluralize, shellWord } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { Panel } from "../../ui/page.tsx";
@@ -131,7 +131,7 @@ function Consolidation({ agent }: { agent: string }) {
           renderEnd={({ state, error, result }) => (
             <p role="status" className={`rounded-md px-3 py-2 ${state === "succeeded" ? "bg-ok-soft" : "bg-bad-soft"}`}>
               {state === "succeeded"
-                ? `Done: ${plural(Number(result?.["merged"] ?? 0), "entry", "entries")} merged, ${plural(Number(result?.["contradictions"] ?? 0), "contradiction")} listed.`
+                ? `Done: ${pluralize(Number(result?.["merged"] ?? 0), "entry", "entries")} merged, ${pluralize(Number(result?.["contradictions"] ?? 0), "contradiction")} listed.`
                 : (error?.message ?? "It was stopped.")}{" "}
               <button type="button" className="underline" onClick={() => setJob(undefined)}>
                 Close

@@ -14,7 +14,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { DataList, Field, Input, InputField, TextArea } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
-import { plural, shellWord } from "../../ui/format.ts";
+import { pluralize, shellWord } from "../../ui/format.ts";
 import { TextLink } from "../../ui/link.tsx";
 import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { Menu } from "../../ui/menu.tsx";
@@ -174,7 +174,7 @@ function ScoreOf({ entry, rate, busy }: { entry: Entry; rate(useful: boolean): u
       <FactRow
         facts={[
           ["Score", entry.score.toFixed(2)],
-          score ? ["Recalled", plural(score.accesses, "time")] : null,
+          score ? ["Recalled", pluralize(score.accesses, "time")] : null,
           score ? ["Rated useful", score.useful] : null,
           score ? ["Not useful", score.not_useful] : null,
           score ? ["Usefulness", score.usefulness.toFixed(2)] : null,

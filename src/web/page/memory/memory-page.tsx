@@ -14,7 +14,7 @@ import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input } from "../../ui/field.tsx";
 import { FilterBar, FilterSelect, NoMatch, SearchInput } from "../../ui/filter.tsx";
 import { Form } from "../../ui/form.tsx";
-import { bytes, plural } from "../../ui/format.ts";
+import { formatBytes, pluralize } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import type { Column } from "../../ui/table.tsx";
@@ -45,7 +45,7 @@ const COLUMNS: Column<Vault>[] = [
       </span>
     ),
   },
-  { title: "Size", wide: true, align: "right", cell: ({ size_bytes }) => bytes(size_bytes) },
+  { title: "Size", wide: true, align: "right", cell: ({ size_bytes }) => formatBytes(size_bytes) },
   { title: "Changed", align: "right", cell: ({ updated_at }) => <Ago at={updated_at} /> },
 ];
 
@@ -123,7 +123,7 @@ function Results({ q, agent }: { q: string; agent: string }) {
   );
 }
 
-const part = (value: number) => value.toFixed(2);
+const formatPart = (value: number) => value.toFixed(2);
 
 function HitRow({ hit: { agent_id, entry, title, type, snippet, trusted, score, parts } }: { hit: Hit }) {
   return (
@@ -142,8 +142,8 @@ function HitRow({ hit: { agent_id, entry, title, type, snippet, trusted, score, 
       </span>
       <span className="mt-1 line-clamp-3 text-dim">{previewOf(snippet)}</span>
       <span className="mt-1 block text-xs text-faint tabular-nums">
-        score {part(score)} · text {part(parts.text)} · usefulness {part(parts.usefulness)} · recency{" "}
-        {part(parts.recency)} · frequency {part(parts.frequency)}
+        score {formatPart(score)} · text {formatPart(parts.text)} · usefulness {formatPart(parts.usefulness)} · recency{" "}
+        {formatPart(parts.recency)} · frequency {formatPart(parts.frequency)}
       </span>
     </Link>
   );
@@ -191,7 +191,7 @@ function ScoreSettings({ onClose }: { onClose(): void }) {
               defaultChecked={settings.consolidate_daily}
             />
             <p className="mb-2 text-sm text-dim">
-              {plural(settings.recall_tokens, "token")} of a prompt at most are memory.{" "}
+              {pluralize(settings.recall_tokens, "token")} of a prompt at most are memory.{" "}
               <button
                 type="button"
                 className="underline"

@@ -4,7 +4,7 @@ import { api, client, must } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { plural } from "../../ui/format.ts";
+import { pluralize } from "../../ui/format.ts";
 import { TextLink } from "../../ui/link.tsx";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
@@ -21,7 +21,7 @@ export function WrittenBy({ execution, onClose }: { execution: string; onClose()
         client.POST("/v1/memory/executions/{execution_id}/take-back", { params }),
       );
       notify(
-        `${plural(taken_back.length, "entry", "entries")} taken back${left.length > 0 ? `, ${left.length} left: ${left[0]?.reason}` : ""}.`,
+        `${pluralize(taken_back.length, "entry", "entries")} taken back${left.length > 0 ? `, ${left.length} left: ${left[0]?.reason}` : ""}.`,
       );
       onClose();
     });

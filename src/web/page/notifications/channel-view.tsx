@@ -57,7 +57,7 @@ export function ChannelView({ channel, onClose }: { channel: Channel; onClose():
   const [link, setLink] = useState<LinkCode>();
   const makeCode = () =>
     action.run(async () => setLink(await must(client.POST("/v1/notification-channels/{id}/code", { params }))));
-  const back = () => setDialog(null);
+  const closeDialog = () => setDialog(null);
   if (link)
     return (
       <CodeOnce
@@ -68,13 +68,13 @@ export function ChannelView({ channel, onClose }: { channel: Channel; onClose():
         }}
       />
     );
-  if (dialog === "edit") return <ChannelForm channel={channel} onClose={back} />;
+  if (dialog === "edit") return <ChannelForm channel={channel} onClose={closeDialog} />;
   if (dialog === "delete")
     return (
       <Confirm
         title={`Delete ${channel.name}?`}
         word="Delete the channel"
-        onClose={back}
+        onClose={closeDialog}
         changes={["/v1/notification-channels"]}
         act={() => must(client.DELETE("/v1/notification-channels/{id}", { params })).then(onClose)}
       >

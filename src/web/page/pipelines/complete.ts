@@ -61,7 +61,7 @@ export function pathAt(lines: readonly string[], at: number, indent: number, ite
   return path;
 }
 
-const variants = (schema: Schema): Schema[] => (schema.anyOf ? schema.anyOf.flatMap(variants) : [schema]);
+const listVariants = (schema: Schema): Schema[] => (schema.anyOf ? schema.anyOf.flatMap(listVariants) : [schema]);
 
 /** The schemas that apply at a path. */
 export function schemasAt(root: Schema, path: readonly string[]): Schema[] {
@@ -72,9 +72,9 @@ export function schemasAt(root: Schema, path: readonly string[]): Schema[] {
           name === "[]"
             ? schema.items
             : (schema.properties?.[name] ?? Object.values(schema.patternProperties ?? {})[0]);
-        return next ? variants(next) : [];
+        return next ? listVariants(next) : [];
       }),
-    variants(root),
+    listVariants(root),
   );
 }
 

@@ -6,7 +6,7 @@ type Loose = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Loose =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
+const toText = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 function leadsBack(step: Loose): StepPlan["leads_back"] {
   const route = isObject(step["route"]) ? step["route"] : {};
@@ -15,7 +15,7 @@ function leadsBack(step: Loose): StepPlan["leads_back"] {
     typeof target === "string" ? [{ to: target, why: `${String(route["on"])} is ${value}`, times: 0 }] : [],
   );
   const rule = step["on_failure"];
-  const back = isObject(rule) ? text(rule["goto"]) : null;
+  const back = isObject(rule) ? toText(rule["goto"]) : null;
   return back ? [...routed, { to: back, why: "failed", times: 0 }] : routed;
 }
 
@@ -32,14 +32,14 @@ export function plansOf(definition: unknown): StepPlan[] {
         : [String(named[at - 1]?.["id"])];
     return {
       id,
-      name: text(step["name"]) ?? id,
-      description: text(step["description"]),
+      name: toText(step["name"]) ?? id,
+      description: toText(step["description"]),
       kind: step["approval"] ? "approval" : step["run"] ? "command" : step["for_each"] ? "for_each" : "agent",
-      agent_id: text(step["agent"]),
-      command: text(step["run"]),
+      agent_id: toText(step["agent"]),
+      command: toText(step["run"]),
       needs,
       leads_back: leadsBack(step),
-      when: text(step["when"]),
+      when: toText(step["when"]),
       status: "pending",
       attempts: 0,
       children: { done: 0, total: 0 },

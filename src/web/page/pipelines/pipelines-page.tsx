@@ -8,7 +8,7 @@ import { ListPage } from "../../kit/list-page.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { plural } from "../../ui/format.ts";
+import { pluralize } from "../../ui/format.ts";
 import { type Column, TwoLines } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Succeeded, UsualCost, useRunSums } from "../runs/run-sums.tsx";
@@ -23,7 +23,7 @@ const columnsOf = (sumOf: ReturnType<typeof useRunSums>): Column<Pipeline>[] => 
       <TwoLines
         first={
           <>
-            {name || id} {!valid && <Badge tone="bad">{plural(problems.length, "problem")}</Badge>}
+            {name || id} {!valid && <Badge tone="bad">{pluralize(problems.length, "problem")}</Badge>}
           </>
         }
         second={description || id}

@@ -1,7 +1,7 @@
 /** A project as a file: export it for another server, or import one. */
 import { Download, PackageOpen } from "lucide-react";
 import { useLocation } from "wouter";
-import { client, multipart, must, type Schemas, siteUrl } from "../../api/client.ts";
+import { client, must, type Schemas, siteUrl, toMultipart } from "../../api/client.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
@@ -56,7 +56,7 @@ export function ImportProject({ onClose }: { onClose(): void }) {
         else form.delete("name");
         if (!raw("passphrase")) form.delete("passphrase");
         form.set("trusted", isChecked("trusted") ? "true" : "false");
-        const { project, tasks, notices } = await must(client.POST("/v1/project-imports", multipart(form)));
+        const { project, tasks, notices } = await must(client.POST("/v1/project-imports", toMultipart(form)));
         return () => {
           notify([`${project.name} is yours. Its ${tasks} tasks are being made.`, ...notices].join(" "));
           navigate(`/projects/${project.id}`);

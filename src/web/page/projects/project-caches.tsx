@@ -8,7 +8,7 @@ import { api, client, must, type Schemas } from "../../api/client.ts";
 import { Confirm } from "../../kit/confirm.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { bytes } from "../../ui/format.ts";
+import { formatBytes } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
@@ -18,13 +18,13 @@ type Cache = Schemas["ProjectCaches"]["items"][number];
 
 const ADDRESS = "/v1/projects/{id}/caches";
 
-const whose = ({ of, user_id, user_name }: Cache): string =>
+const formatOwner = ({ of, user_id, user_name }: Cache): string =>
   of === "set-up" ? "The set-up" : (user_name ?? user_id ?? "Yours");
 
 const COLUMNS: Column<Cache>[] = [
-  { title: "Whose", cell: whose },
+  { title: "Whose", cell: formatOwner },
   { title: "Made", cell: ({ made_at }) => (made_at === null ? "–" : <Ago at={made_at} />) },
-  { title: "Size", align: "right", cell: (cache) => bytes(cache.bytes) },
+  { title: "Size", align: "right", cell: (cache) => formatBytes(cache.bytes) },
 ];
 
 /** Loaded only when opened, because the engine has to walk all files to determine the sizes. */
@@ -49,7 +49,7 @@ function Shown({ id }: { id: string }) {
             <p className="text-dim">{unavailable ?? "Nothing is kept yet."}</p>
           ) : (
             <>
-              <Table label="Caches" rows={items} columns={COLUMNS} keyOf={whose} />
+              <Table label="Caches" rows={items} columns={COLUMNS} keyOf={formatOwner} />
               <Button label="Clear the caches" icon={Trash2} onClick={() => setClearing(true)} className="self-start" />
             </>
           )

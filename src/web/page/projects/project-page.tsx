@@ -11,7 +11,7 @@ import { DeleteHistory } from "../../kit/delete-history.tsx";
 import { useAdmin, useOwnId } from "../../session/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { FactRow } from "../../ui/facts.tsx";
-import { plural, shellWord } from "../../ui/format.ts";
+import { pluralize, shellWord } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { TextLink } from "../../ui/link.tsx";
 import { Await } from "../../ui/note.tsx";
@@ -151,7 +151,7 @@ function ConfirmProject({ project }: { project: Project }) {
 
 function CloneAgain({ project }: { project: Project }) {
   const action = useChange("/v1/projects");
-  const again = () =>
+  const cloneAgain = () =>
     action.run(() => client.POST("/v1/projects/{id}/clone", { params: { path: { id: project.id } } }));
   return (
     <div className="mb-4">
@@ -160,7 +160,7 @@ function CloneAgain({ project }: { project: Project }) {
         Correct the address with Edit, which clones again. A private repository is reached by connecting the{" "}
         <TextLink href="/code-host">code host</TextLink>.
       </p>
-      <Button label="Clone again" busy={action.busy} icon={RotateCw} onClick={again} />
+      <Button label="Clone again" busy={action.busy} icon={RotateCw} onClick={cloneAgain} />
     </div>
   );
 }
@@ -225,7 +225,7 @@ function GraphSummary({ project }: { project: Project }) {
             <span className="font-medium">{GRAPH_STATES[state]}</span>
             {nodes > 0 && (
               <span className="text-dim tabular-nums">
-                {plural(nodes, "symbol")}, {plural(relationships, "relationship")} in {plural(files, "file")}
+                {pluralize(nodes, "symbol")}, {pluralize(relationships, "relationship")} in {pluralize(files, "file")}
               </span>
             )}
             {indexed_at && (

@@ -46,11 +46,11 @@ const columnsOf = (sumOf: ReturnType<typeof useRunSums>): Column<Project>[] => [
     title: "Last activity",
     wide: true,
     align: "right",
-    cell: ({ id, updated_at }) => <Ago at={latest(sumOf(id)?.last_run_at, updated_at)} />,
+    cell: ({ id, updated_at }) => <Ago at={pickLatest(sumOf(id)?.last_run_at, updated_at)} />,
   },
 ];
 
-const latest = (one: string | undefined, other: string): string => (one !== undefined && one > other ? one : other);
+const pickLatest = (one: string | undefined, other: string): string => (one !== undefined && one > other ? one : other);
 
 export default function ProjectsPage() {
   const [adding, setAdding] = useParam("new");

@@ -9,7 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { FactList } from "../../ui/facts.tsx";
 import { Check, Field, Input, Select } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
-import { duration, sentence, usd } from "../../ui/format.ts";
+import { formatDuration, formatField, formatUsd } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
@@ -132,7 +132,7 @@ function TryModel({ model }: { model: string }) {
           about="Trying the model."
           onEnd={() => refresh("/v1/settings/models/trial", "/v1/jobs")}
           renderEnd={({ state, error }) =>
-            state !== "succeeded" && <p role="status">{error?.message ?? sentence(state)}</p>
+            state !== "succeeded" && <p role="status">{error?.message ?? formatField(state)}</p>
           }
         />
       )}
@@ -155,10 +155,12 @@ function Found({ trial }: { trial: Trial }) {
           ["Thinks", trial.reasoning ? "yes" : "it did not, here"],
           ["Window", trial.context_window?.toLocaleString() ?? "not known"],
           ["End of window", trial.needle.ok === null ? "not tried" : foundWord(trial.needle)],
-          ["Took", duration(trial.duration_ms)],
+          ["Took", formatDuration(trial.duration_ms)],
           [
             "Cost",
-            cost_usd === null ? "unknown: it has no price" : `${usd(cost_usd)}, ${usd(cost_usd / calls)} a call`,
+            cost_usd === null
+              ? "unknown: it has no price"
+              : `${formatUsd(cost_usd)}, ${formatUsd(cost_usd / calls)} a call`,
           ],
           ["Tried", <Ago key="at" at={trial.tried_at} />],
         ]}

@@ -8,7 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Check, DataList, Field, Input } from "../../ui/field.tsx";
 import { Form, fieldsOf } from "../../ui/form.tsx";
-import { duration, plural } from "../../ui/format.ts";
+import { formatDuration, pluralize } from "../../ui/format.ts";
 import { notify } from "../../ui/notice.tsx";
 
 type Provider = Schemas["Provider"];
@@ -106,7 +106,7 @@ export function TestResult({ tested, error }: { tested: Tested | undefined; erro
   if (!tested) return null;
   return (
     <p role="status" className="mb-3 rounded-md bg-ok-soft px-3 py-2">
-      It works: {plural(tested.models.length, "model")}, answered in {duration(tested.duration_ms)}.
+      It works: {pluralize(tested.models.length, "model")}, answered in {formatDuration(tested.duration_ms)}.
     </p>
   );
 }

@@ -182,7 +182,7 @@ function UsableModels() {
   );
 }
 
-const price = (value: number | null) => (value === null ? "–" : `$${value}`);
+const formatPrice = (value: number | null) => (value === null ? "–" : `$${value}`);
 
 const MODEL_COLUMNS: Column<Schemas["Model"]>[] = [
   { title: "Model", className: "w-1/2", cell: ({ id, name }) => <TwoLines first={name} second={<code>{id}</code>} /> },
@@ -196,11 +196,11 @@ const MODEL_COLUMNS: Column<Schemas["Model"]>[] = [
     title: "In, per million",
     align: "right",
     wide: true,
-    cell: ({ input_usd_per_mtok }) => price(input_usd_per_mtok),
+    cell: ({ input_usd_per_mtok }) => formatPrice(input_usd_per_mtok),
   },
   {
     title: "Out, per million",
     align: "right",
-    cell: ({ output_usd_per_mtok }) => price(output_usd_per_mtok),
+    cell: ({ output_usd_per_mtok }) => formatPrice(output_usd_per_mtok),
   },
 ];

@@ -12,7 +12,7 @@ import { useAgentNames } from "../../session/actor.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { FactRow } from "../../ui/facts.tsx";
-import { dateTime, plural } from "../../ui/format.ts";
+import { dateTime, pluralize } from "../../ui/format.ts";
 import { TextLink } from "../../ui/link.tsx";
 import { Await, Warning } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
@@ -56,7 +56,7 @@ function RoutineView({ routine }: { routine: Routine }) {
           ["Time zone", routine.timezone],
           routine.blackouts.length > 0 ? ["Not", routine.blackouts.map(blackoutText).join("; ")] : null,
           ["Next", routine.next_run_at ? dateTime(routine.next_run_at) : "never"],
-          ["Worked", plural(routine.runs, "time")],
+          ["Worked", pluralize(routine.runs, "time")],
           ["Model", routine.model ?? "the agent's"],
         ]}
       />

@@ -5,7 +5,7 @@ import { Link } from "wouter";
 import { client, must } from "../../api/client.ts";
 import type { RowOf } from "../../api/queries.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { plural } from "../../ui/format.ts";
+import { pluralize } from "../../ui/format.ts";
 import { Loading, Warning } from "../../ui/note.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status, statusWord } from "../../ui/status.tsx";
@@ -26,7 +26,7 @@ const startOfWeek = (at: Date): Date => {
   monday.setDate(monday.getDate() - ((monday.getDay() + 6) % DAYS));
   return monday;
 };
-const later = (day: Date, days: number): Date => new Date(day.getFullYear(), day.getMonth(), day.getDate() + days);
+const addDays = (day: Date, days: number): Date => new Date(day.getFullYear(), day.getMonth(), day.getDate() + days);
 const isoDay = (day: Date): string =>
   [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
 
@@ -50,7 +50,7 @@ export function Calendar({ agents }: { agents: string[] }) {
   const now = new Date(useNow());
   const [year = Number.NaN, month = 1, date = 1] = week.split("-").map(Number);
   const from = startOfWeek(Number.isNaN(year) || week === "" ? now : new Date(year, month - 1, date));
-  const to = later(from, DAYS);
+  const to = addDays(from, DAYS);
   const answers = useQueries({
     queries: agents.map((agent_id) => ({
       queryKey: ["get", "/v1/pulse-routines/{agent_id}/timeline", agent_id, isoDay(from)],
@@ -61,20 +61,21 @@ export function Calendar({ agents }: { agents: string[] }) {
     (data?.ticks ?? []).map((tick): Tick => ({ ...tick, agent_id: agents[at] ?? "" })),
   );
   const cut = agents.filter((_, at) => answers[at]?.data?.cut);
-  const name = (day: Date) => day.toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
+  const formatDay = (day: Date) =>
+    day.toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
   return (
     <section aria-label="Week">
       <div className="mb-3 flex flex-wrap items-center gap-2">
         <IconButton
           label="Week before"
-          onClick={() => setWeek(isoDay(later(from, -DAYS)))}
+          onClick={() => setWeek(isoDay(addDays(from, -DAYS)))}
           icon={ChevronLeft}
           iconSize={16}
         />
         <IconButton label="Week after" onClick={() => setWeek(isoDay(to))} icon={ChevronRight} iconSize={16} />
         <Button onClick={() => setWeek("")}>This week</Button>
         <h2 className="font-semibold" aria-live="polite">
-          {name(from)} – {name(later(from, DAYS - 1))}
+          {formatDay(from)} – {formatDay(addDays(from, DAYS - 1))}
         </h2>
       </div>
       <ProblemNote error={answers.find(({ error }) => error)?.error} />
@@ -88,7 +89,7 @@ export function Calendar({ agents }: { agents: string[] }) {
         <Loading rows={5} />
       ) : (
         <ol className="grid gap-px overflow-hidden rounded-lg border border-line bg-line lg:grid-cols-7">
-          {Array.from({ length: DAYS }, (_, at) => later(from, at)).map((day) => (
+          {Array.from({ length: DAYS }, (_, at) => addDays(from, at)).map((day) => (
             <Day
               key={isoDay(day)}
               day={day}
@@ -140,7 +141,7 @@ function Line({ ticks }: { ticks: Tick[] }) {
           <Status status={status} bare />
           <span className="text-dim tabular-nums">
             {clock}
-            {ticks.length > 1 && `, ${plural(ticks.length, "time")}`}
+            {ticks.length > 1 && `, ${pluralize(ticks.length, "time")}`}
           </span>
         </span>
         <span className="line-clamp-2 break-words">{first.name}</span>

@@ -151,7 +151,7 @@ function Preview({ agent, times }: { agent: string; times: Times }) {
     const { detail, errors } = problemOf(query.error);
     problem = errors?.[0]?.message ?? detail;
   }
-  const clock = (at: string) =>
+  const formatClock = (at: string) =>
     new Date(at).toLocaleString(undefined, {
       weekday: "short",
       day: "numeric",
@@ -171,10 +171,10 @@ function Preview({ agent, times }: { agent: string; times: Times }) {
             <li key={at}>
               {blackout ? (
                 <>
-                  <s>{clock(at)}</s> not then
+                  <s>{formatClock(at)}</s> not then
                 </>
               ) : (
-                clock(at)
+                formatClock(at)
               )}
             </li>
           ))}

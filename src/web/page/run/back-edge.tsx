@@ -27,18 +27,18 @@ interface Point {
 
 /** Path of the edge as for a graph from top to bottom. @param turn swaps x and y for a graph from left to right. */
 function pathOf(from: Point, to: Point, lane: number, turn: (point: Point) => Point): string {
-  const at = (x: number, y: number) => {
+  const formatPoint = (x: number, y: number) => {
     const point = turn({ x, y });
     return `${point.x} ${point.y}`;
   };
   const up = to.y < from.y ? -1 : 1;
   return [
-    `M ${at(from.x, from.y)} L ${at(lane - CORNER, from.y)}`,
-    `Q ${at(lane, from.y)} ${at(lane, from.y + up * CORNER)}`,
-    `L ${at(lane, to.y - up * CORNER)}`,
-    `Q ${at(lane, to.y)} ${at(lane - CORNER, to.y)}`,
-    `L ${at(to.x + 2, to.y)}`,
-    `M ${at(to.x + 9, to.y - 5)} L ${at(to.x + 2, to.y)} L ${at(to.x + 9, to.y + 5)}`,
+    `M ${formatPoint(from.x, from.y)} L ${formatPoint(lane - CORNER, from.y)}`,
+    `Q ${formatPoint(lane, from.y)} ${formatPoint(lane, from.y + up * CORNER)}`,
+    `L ${formatPoint(lane, to.y - up * CORNER)}`,
+    `Q ${formatPoint(lane, to.y)} ${formatPoint(lane - CORNER, to.y)}`,
+    `L ${formatPoint(to.x + 2, to.y)}`,
+    `M ${formatPoint(to.x + 9, to.y - 5)} L ${formatPoint(to.x + 2, to.y)} L ${formatPoint(to.x + 9, to.y + 5)}`,
   ].join(" ");
 }
 

@@ -1,14 +1,14 @@
 /** Two attempts of a step side by side: duration, cost, errors, and the differences of their outputs. */
 import type { ReactNode } from "react";
 import { Button } from "../../ui/button.tsx";
-import { costText, count, duration } from "../../ui/format.ts";
+import { costText, count, formatDuration } from "../../ui/format.ts";
 import { LineDiff } from "../../ui/line-diff.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import type { Step } from "./steps.ts";
 
 const span = (from: string | null, to: string | null): string =>
-  from && to ? duration(Date.parse(to) - Date.parse(from)) : "–";
+  from && to ? formatDuration(Date.parse(to) - Date.parse(from)) : "–";
 const textOf = (value: unknown): string => JSON.stringify(value, null, 2);
 
 const ROWS: [name: string, of: (step: Step) => ReactNode][] = [

@@ -4,7 +4,7 @@
  */
 import { memo, useEffect, useMemo, useRef, useState } from "react";
 import type { Schemas } from "../../api/client.ts";
-import { costText, duration, formatNumber } from "../../ui/format.ts";
+import { costText, formatDuration, formatNumber } from "../../ui/format.ts";
 import { useSlices } from "../../ui/slices.ts";
 import { Status } from "../../ui/status.tsx";
 import { useNow } from "../../ui/time.tsx";
@@ -37,7 +37,7 @@ const AT_ONCE = { first: 20, slice: 10 };
 
 const isPaid = ({ cost_usd, calls_without_price }: Attempt) => cost_usd > 0 || calls_without_price > 0;
 
-const part = (ms: number, whole: number): string => `${Math.min(100, Math.max(0, (ms / whole) * 100))}%`;
+const toPercent = (ms: number, whole: number): string => `${Math.min(100, Math.max(0, (ms / whole) * 100))}%`;
 
 export function Gantt({ run, plan, timeline, step, attempt, onPick }: Props) {
   const [text, setText] = useState("");
@@ -114,7 +114,7 @@ const LONG_MARK = 6;
 
 function Axis({ ticks, whole, costs }: { ticks: number[]; whole: number; costs: boolean }) {
   const last = ticks.at(-1) ?? 0;
-  const isCrowded = last / whole > NEAR_END && short(last).length > LONG_MARK;
+  const isCrowded = last / whole > NEAR_END && formatShort(last).length > LONG_MARK;
   const marks = ticks.filter((_, at) => !(isCrowded && at > 0 && at === ticks.length - 2));
   return (
     <div aria-hidden className={`${COLUMNS} border-b border-line py-1 text-xs text-faint`}>
@@ -124,9 +124,9 @@ function Axis({ ticks, whole, costs }: { ticks: number[]; whole: number; costs: 
           <span
             key={tick}
             className={`absolute tabular-nums whitespace-nowrap ${at === 0 ? "" : tick / whole > NEAR_END ? "-translate-x-full" : "-translate-x-1/2"} ${at > 0 && at < marks.length - 1 ? "max-sm:hidden" : ""}`}
-            style={{ left: part(tick, whole) }}
+            style={{ left: toPercent(tick, whole) }}
           >
-            {tick === 0 ? "0" : short(tick)}
+            {tick === 0 ? "0" : formatShort(tick)}
           </span>
         ))}
       </span>
@@ -139,8 +139,8 @@ function Axis({ ticks, whole, costs }: { ticks: number[]; whole: number; costs: 
 }
 
 /** A round time without its zeros: `5 s`, `2 min`. */
-const short = (ms: number): string =>
-  duration(ms)
+const formatShort = (ms: number): string =>
+  formatDuration(ms)
     .replace(/ 00 s$/, "")
     .replace(/\.0 s$/, " s");
 
@@ -195,7 +195,7 @@ function DrawnRow({ row, from, whole, now, current, costs, isLatest, pick, unfol
           {span && attempt && <Bar span={span} attempt={attempt} whole={whole} />}
         </span>
         <span className="text-dim">
-          <span className={TOOK}>{span && attempt?.started_at && duration(span.end - span.start)}</span>
+          <span className={TOOK}>{span && attempt?.started_at && formatDuration(span.end - span.start)}</span>
           {costs && <span className={COST}>{attempt && isPaid(attempt) && costText(attempt)}</span>}
         </span>
       </button>
@@ -231,18 +231,18 @@ function Bar({ span: { queued, start, end }, attempt, whole }: { span: Span; att
     <>
       <span
         className="absolute top-1/2 h-0.5 -translate-y-1/2 bg-faint"
-        style={{ left: part(queued, whole), width: part(start - queued, whole) }}
+        style={{ left: toPercent(queued, whole), width: toPercent(start - queued, whole) }}
       />
       {attempt.started_at && (
         <span
           className={`absolute h-full min-w-1 overflow-hidden rounded-[3px] ${tone} ${edge} ${attempt.superseded ? "opacity-60" : ""}`}
-          style={{ left: part(start, whole), width: part(end - start, whole) }}
+          style={{ left: toPercent(start, whole), width: toPercent(end - start, whole) }}
         >
           {attempt.model_time.map(({ from_ms, to_ms }) => (
             <span
               key={from_ms}
               className="absolute h-full min-w-0.5 bg-run"
-              style={{ left: part(from_ms, long), width: part(to_ms - from_ms, long) }}
+              style={{ left: toPercent(from_ms, long), width: toPercent(to_ms - from_ms, long) }}
             />
           ))}
         </span>
@@ -275,13 +275,13 @@ function Legend({
   ];
   return (
     <p className="flex flex-wrap gap-x-4 gap-y-0.5 border-t border-line px-2.5 py-1.5 text-xs text-dim tabular-nums">
-      <span className="font-medium">{duration(elapsed)} in all</span>
+      <span className="font-medium">{formatDuration(elapsed)} in all</span>
       {parts
         .filter(([, , ms]) => ms > 0)
         .map(([name, look, ms]) => (
           <span key={name} className="inline-flex items-center gap-1.5">
             <span aria-hidden className={`w-3 rounded-sm ${look}`} />
-            {name} {duration(ms)}
+            {name} {formatDuration(ms)}
           </span>
         ))}
       {timeline.left_out > 0 && <span>{formatNumber(timeline.left_out)} older attempts are not shown.</span>}

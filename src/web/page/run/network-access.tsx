@@ -5,7 +5,7 @@ import { api, client, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
-import { bytes, count, plural } from "../../ui/format.ts";
+import { count, formatBytes, pluralize } from "../../ui/format.ts";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 
 type Connection = Schemas["EgressConnection"];
@@ -54,14 +54,14 @@ export function NetworkAccess({ runId, projectId }: { runId: string; projectId: 
       {others.length > 0 && (
         <details className={refused.length > 0 ? "mt-2" : ""}>
           <summary className="cursor-pointer text-sm text-dim">
-            Its programs reached {plural(others.length, "host")}
+            Its programs reached {pluralize(others.length, "host")}
           </summary>
           <ul className="mt-2 flex flex-col gap-1 text-sm">
             {others.map((one) => (
               <li key={one.key}>
                 <span className="font-mono">{`${one.host}:${one.port}`}</span>{" "}
                 <span className="text-dim">
-                  {one.agent}, {plural(one.times, "connection")}, {bytes(one.bytes)}
+                  {one.agent}, {pluralize(one.times, "connection")}, {formatBytes(one.bytes)}
                   {one.reason && `, failed: ${REASONS[one.reason] ?? one.reason}`}
                 </span>
               </li>

@@ -5,7 +5,7 @@ import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { copyText } from "../../ui/copy.ts";
-import { costText, count, duration, plural, sentence } from "../../ui/format.ts";
+import { costText, count, formatDuration, formatField, pluralize } from "../../ui/format.ts";
 import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { Panel } from "../../ui/page.tsx";
@@ -68,7 +68,7 @@ function Outputs({ run, plan }: { run: Run; plan: StepPlan[] }) {
     .sort(([a], [b]) => (places.get(b) ?? 0) - (places.get(a) ?? 0));
   const [last, ...earlier] = steps;
   if (!last) return <LastWords run={run} plan={plan} />;
-  const nameOf = (id: string) => plan[places.get(id) ?? -1]?.name ?? sentence(id);
+  const nameOf = (id: string) => plan[places.get(id) ?? -1]?.name ?? formatField(id);
   return (
     <>
       {earlier.length > 0 && <h2 className="mb-2 text-lg font-semibold tracking-tight">{nameOf(last[0])}</h2>}
@@ -94,8 +94,8 @@ function Named({ value }: { value: unknown }) {
   const entries = Object.entries(value).filter(([, one]) => !isNothing(one));
   if (entries.length === 1 && typeof entries[0]?.[1] === "string") return <Output value={entries[0][1]} />;
   return entries.map(([name, one]) => (
-    <section key={name} aria-label={sentence(name)} className="mb-4 last:mb-0">
-      <h3 className="mb-0.5 text-xs font-medium text-faint">{sentence(name)}</h3>
+    <section key={name} aria-label={formatField(name)} className="mb-4 last:mb-0">
+      <h3 className="mb-0.5 text-xs font-medium text-faint">{formatField(name)}</h3>
       <Output value={one} />
     </section>
   ));
@@ -192,7 +192,7 @@ function Changed({ run }: { run: Run }) {
                   </li>
                 ))}
                 {stats.files > items.length && (
-                  <li className="text-sm text-dim">{plural(stats.files - items.length, "more file")}</li>
+                  <li className="text-sm text-dim">{pluralize(stats.files - items.length, "more file")}</li>
                 )}
               </ul>
               {run.merged_commit ? (
@@ -233,7 +233,7 @@ function Checks({ run, plan, timeline }: { run: Run; plan: StepPlan[]; timeline:
               {kind === "approval"
                 ? "a person"
                 : (tried.get(id) ?? 1) > 1
-                  ? plural(tried.get(id)!, "try", "tries")
+                  ? pluralize(tried.get(id)!, "try", "tries")
                   : "command"}
             </span>
           </li>
@@ -268,7 +268,7 @@ function Cost({ run, plan, timeline }: { run: Run; plan: StepPlan[]; timeline: A
       )}
       <p className="text-sm text-dim tabular-nums">
         {count(run.tokens)} tokens in{" "}
-        {run.started_at ? <Took from={run.started_at} to={run.finished_at} /> : duration(0)}
+        {run.started_at ? <Took from={run.started_at} to={run.finished_at} /> : formatDuration(0)}
       </p>
     </Box>
   );

@@ -6,7 +6,7 @@
 import { Controls, type Edge, Handle, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react";
 import { useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useAgentNames } from "../../session/actor.tsx";
-import { costText, duration } from "../../ui/format.ts";
+import { costText, formatDuration } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
 import { useNow } from "../../ui/time.tsx";
 import { type BackEdge, BackEdgeLine } from "./back-edge.tsx";
@@ -83,7 +83,7 @@ function Figures({ rows }: { rows: Attempt[] }) {
   const isPaid = cost_usd > 0 || calls_without_price > 0;
   return (
     <span className="shrink-0 tabular-nums">
-      {duration(took)}
+      {formatDuration(took)}
       {isPaid && ` · ${costText({ cost_usd, calls_without_price })}`}
       {rows.length > 1 && ` · ×${rows.length}`}
     </span>
@@ -156,9 +156,9 @@ function useWidth() {
   useLayoutEffect(() => {
     const node = box.current;
     if (!node) return;
-    const look = () => setWidth(Math.round(node.clientWidth));
-    look();
-    const watcher = new ResizeObserver(look);
+    const measureWidth = () => setWidth(Math.round(node.clientWidth));
+    measureWidth();
+    const watcher = new ResizeObserver(measureWidth);
     watcher.observe(node);
     return () => watcher.disconnect();
   }, []);

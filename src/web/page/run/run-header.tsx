@@ -10,7 +10,7 @@ import { Confirm } from "../../kit/confirm.tsx";
 import { DeleteHistory } from "../../kit/delete-history.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { copyText } from "../../ui/copy.ts";
-import { costText, count, plural, usd } from "../../ui/format.ts";
+import { costText, count, formatUsd, pluralize } from "../../ui/format.ts";
 import { KeepButton, keepWord, useKeeping } from "../../ui/keep.tsx";
 import { NameLink } from "../../ui/link.tsx";
 import { CopyButton, useHeading } from "../../ui/page.tsx";
@@ -146,7 +146,7 @@ const cut = (text: string, most = 140): string => (text.length > most ? `${text.
 
 /** The main button: what a person does next. @param props.restart null for people who may only read. */
 function Next({ run, files, tab, restart }: Pick<Props, "run" | "files" | "tab"> & { restart: (() => void) | null }) {
-  const at = (name: string) => `/runs/${run.id}?tab=${name}`;
+  const toHref = (name: string) => `/runs/${run.id}?tab=${name}`;
   if (run.status === "waiting")
     return restart && <Button label="Answer" kind="primary" onClick={() => focusOn("[data-approve]")} />;
   if (run.status === "failed" || run.status === "cancelled")
@@ -160,18 +160,18 @@ function Next({ run, files, tab, restart }: Pick<Props, "run" | "files" | "tab">
   if (run.status !== "succeeded" || tab === "changes") return null;
   if (isMergeable(run) && files && !run.merged_commit)
     return (
-      <ButtonLink kind="primary" href={at("changes")}>
-        Review {plural(files, "file")}
+      <ButtonLink kind="primary" href={toHref("changes")}>
+        Review {pluralize(files, "file")}
       </ButtonLink>
     );
-  return tab === "result" ? null : <ButtonLink label="Read the result" kind="primary" href={at("result")} />;
+  return tab === "result" ? null : <ButtonLink label="Read the result" kind="primary" href={toHref("result")} />;
 }
 
 function Facts({ run }: { run: Run }) {
   const facts: [name: string, value: ReactNode][] = [
     ["Steps", `${run.steps_done} of ${run.steps_total} steps`],
     ["Took", <Took key="took" from={run.started_at} to={run.finished_at} />],
-    ["Cost", `${costText(run)}${run.budget_usd === null ? "" : ` of ${usd(run.budget_usd)}`}`],
+    ["Cost", `${costText(run)}${run.budget_usd === null ? "" : ` of ${formatUsd(run.budget_usd)}`}`],
     ["Tokens", `${count(run.tokens)} tokens`],
     ["Started", <Ago key="started" at={run.created_at} sentence />],
   ];

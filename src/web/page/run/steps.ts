@@ -37,13 +37,13 @@ export function openStep(steps: StepPlan[], run: Schemas["Run"]): string {
   const next = run.finished_at
     ? undefined
     : steps.find(({ id, needs }) => !settled.has(id) && needs.every((one) => settled.has(one)))?.id;
-  const first = (...states: string[]) => steps.find(({ status }) => states.includes(status))?.id;
+  const findFirst = (...states: string[]) => steps.find(({ status }) => states.includes(status))?.id;
   const done = steps.findLast(({ status }) => status === "succeeded")?.id;
   return (
-    first("waiting") ??
+    findFirst("waiting") ??
     run.error?.step_id ??
-    first("failed") ??
-    first("running", "queued") ??
+    findFirst("failed") ??
+    findFirst("running", "queued") ??
     next ??
     done ??
     steps[0]?.id ??

@@ -5,7 +5,7 @@
 import { ArrowDown } from "lucide-react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Button } from "../../ui/button.tsx";
-import { visible } from "../../ui/visible.ts";
+import { escapeUnseen } from "../../ui/visible.ts";
 import { paneOf } from "./pane.ts";
 import { followWords } from "./words.ts";
 
@@ -33,13 +33,13 @@ export function Tail({ session, last }: { session: string; last: string }) {
       const follow = opened || isNearEnd(pane);
       opened = false;
       const isAbove = words === above.current;
-      if (isAbove || isWhole) box.current?.replaceChildren(isAbove ? "" : visible(words));
-      else box.current?.append(visible(pending));
+      if (isAbove || isWhole) box.current?.replaceChildren(isAbove ? "" : escapeUnseen(words));
+      else box.current?.append(escapeUnseen(pending));
       pending = "";
       isWhole = isAbove;
       if (follow) toEnd(pane);
     };
-    const soon = () => {
+    const schedulePaint = () => {
       frame ||= requestAnimationFrame(paint);
     };
     // Runs before the page is painted, so that text that has become a message is never shown twice.
@@ -52,22 +52,22 @@ export function Tail({ session, last }: { session: string; last: string }) {
       append(text) {
         words += text;
         pending += text;
-        soon();
+        schedulePaint();
       },
       replace(text) {
         words = text;
         pending = "";
         isWhole = true;
-        soon();
+        schedulePaint();
       },
     });
-    const look = () => setAway(!isNearEnd(pane));
+    const updateAway = () => setAway(!isNearEnd(pane));
     // Capture the event, because the scroll event of a pane does not bubble.
-    addEventListener("scroll", look, { passive: true, capture: true });
+    addEventListener("scroll", updateAway, { passive: true, capture: true });
     return () => {
       stop();
       cancelAnimationFrame(frame);
-      removeEventListener("scroll", look, { capture: true });
+      removeEventListener("scroll", updateAway, { capture: true });
     };
   }, [session]);
   useLayoutEffect(() => {

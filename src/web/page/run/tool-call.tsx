@@ -1,14 +1,14 @@
 /** A tool call on one line: which tool, on what, how long, and whether it succeeded. Opened, it shows everything. */
 import { Brain, ChevronRight, CircleAlert, LoaderCircle } from "lucide-react";
 import { type Schemas, siteUrl } from "../../api/client.ts";
-import { duration, plural } from "../../ui/format.ts";
+import { formatDuration, pluralize } from "../../ui/format.ts";
 import { OutputText } from "../../ui/output-text.tsx";
 import { CopyButton } from "../../ui/page.tsx";
 
 type Call = Schemas["TranscriptCall"];
 
 /** Summarizes the input on one line. */
-function gist(input: unknown): string {
+function summarize(input: unknown): string {
   if (typeof input !== "object" || input === null) return String(input ?? "");
   const record = input as Record<string, unknown>;
   for (const name of ["command", "path", "file_path", "pattern", "query", "url", "name", "summary", "reason", "task"])
@@ -38,7 +38,7 @@ export function ToolCall({ call, session, searched = "" }: Props) {
       <summary className="flex min-h-8 items-center gap-2 px-2 text-sm max-sm:min-h-11">
         <ChevronRight aria-hidden size={13} className="shrink-0 text-faint transition-transform group-open:rotate-90" />
         <span className="shrink-0 font-mono text-xs font-semibold">{tool}</span>
-        <span className="line-clamp-1 min-w-0 flex-1 font-mono text-xs text-dim">{gist(input)}</span>
+        <span className="line-clamp-1 min-w-0 flex-1 font-mono text-xs text-dim">{summarize(input)}</span>
         {failed && (
           <span className="inline-flex shrink-0 items-center gap-1 text-bad">
             <CircleAlert aria-hidden size={14} />
@@ -49,14 +49,14 @@ export function ToolCall({ call, session, searched = "" }: Props) {
           <LoaderCircle role="img" aria-label="running" size={14} className="spin shrink-0 text-run" />
         )}
         {duration_ms !== null && (
-          <span className="shrink-0 text-xs text-faint tabular-nums">{duration(duration_ms)}</span>
+          <span className="shrink-0 text-xs text-faint tabular-nums">{formatDuration(duration_ms)}</span>
         )}
       </summary>
       <div className="border-t border-line px-3 py-2">
         <Block title="Input" text={typeof input === "string" ? input : JSON.stringify(input, null, 2)} />
         {output !== null && (
           <Block
-            title={`Output${isCut ? ` (cut; ${plural(output_characters, "character")} in all)` : ""}`}
+            title={`Output${isCut ? ` (cut; ${pluralize(output_characters, "character")} in all)` : ""}`}
             text={output}
           />
         )}

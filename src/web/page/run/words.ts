@@ -99,12 +99,12 @@ export function followWords(session: string, { append, replace }: WordsPort): ()
   };
   // Words that are said before the stream is open are in the log by then, so load them when it opens.
   let state = liveState.get();
-  const look = () => {
+  const onLiveState = () => {
     const before = state;
     state = liveState.get();
     if (state === "open" && before !== "open") void load();
   };
-  const stops = [onLive(take), liveState.subscribe(look)];
+  const stops = [onLive(take), liveState.subscribe(onLiveState)];
   if (state === "open") void load();
   return () => {
     stopped = true;

@@ -11,7 +11,7 @@ import { useVerbs } from "../../keys/verbs.ts";
 import { Button } from "../../ui/button.tsx";
 import { useDraft } from "../../ui/draft.ts";
 import { TextArea } from "../../ui/field.tsx";
-import { costText, usd } from "../../ui/format.ts";
+import { costText, formatUsd } from "../../ui/format.ts";
 import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { firstWords } from "../../ui/plain-text.ts";
@@ -113,7 +113,7 @@ export function ApprovalCard({ approval, bare = false, compact = false }: Props)
             </Fact>
             <Fact name="Cost so far">
               {costText(approval)}
-              {approval.budget_usd !== null && ` of ${usd(approval.budget_usd)}`}
+              {approval.budget_usd !== null && ` of ${formatUsd(approval.budget_usd)}`}
             </Fact>
             {approval.branch && !compact && (
               <Fact name="Branch">

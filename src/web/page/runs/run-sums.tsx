@@ -1,7 +1,7 @@
 /** How the latest runs of a pipeline or project went, for rows of lists. */
 import { useMemo } from "react";
 import { api, type Schemas } from "../../api/client.ts";
-import { costText, plural, usd } from "../../ui/format.ts";
+import { costText, formatUsd, pluralize } from "../../ui/format.ts";
 
 type Sum = Schemas["RunSum"];
 
@@ -32,9 +32,9 @@ export function Succeeded({ sum }: { sum: Sum | undefined }) {
 
 /** What a successful run usually costs. */
 export const UsualCost = ({ sum }: { sum: Sum | undefined }) =>
-  sum && sum.usual_cost_usd !== null ? usd(sum.usual_cost_usd) : <None />;
+  sum && sum.usual_cost_usd !== null ? formatUsd(sum.usual_cost_usd) : <None />;
 
 export const Spend = ({ sum }: { sum: Sum | undefined }) => (sum ? costText(sum) : <None />);
 
 export const RunsToday = ({ sum }: { sum: Sum | undefined }) =>
-  sum?.runs_today ? <span title={plural(sum.runs_today, "run")}>{sum.runs_today}</span> : <None />;
+  sum?.runs_today ? <span title={pluralize(sum.runs_today, "run")}>{sum.runs_today}</span> : <None />;

@@ -6,7 +6,7 @@ import { refresh, usePages } from "../../api/queries.ts";
 import type { Listed } from "../../kit/list.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { AgentFilter, FilterBar, FilterSelect, SearchInput } from "../../ui/filter.tsx";
-import { plural } from "../../ui/format.ts";
+import { pluralize } from "../../ui/format.ts";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -82,7 +82,7 @@ function SelectableRuns({ query }: { query: Listed<Run> }) {
       const not = items.length - done;
       const why = items.find(({ ok }) => !ok)?.detail;
       notify(
-        `${plural(done, "run")} ${action === "cancel" ? "cancelled" : "restarted"}${not ? `, ${not} not: ${why}` : ""}.`,
+        `${pluralize(done, "run")} ${action === "cancel" ? "cancelled" : "restarted"}${not ? `, ${not} not: ${why}` : ""}.`,
       );
       setChosen(new Set());
       await refresh("/v1/runs");
@@ -115,7 +115,7 @@ function SelectableRuns({ query }: { query: Listed<Run> }) {
           className="page-bar sticky bottom-4 z-20 mt-4 flex w-fit items-center gap-2 rounded-lg border border-line-strong bg-panel px-3 py-2 shadow-xl max-sm:w-auto max-sm:flex-wrap"
         >
           <span className="mr-6 font-medium whitespace-nowrap max-sm:mr-0 max-sm:w-full">
-            {plural(chosen.size, "run")} selected
+            {pluralize(chosen.size, "run")} selected
           </span>
           <Button label="Cancel" busy={busy} icon={Square} iconSize={13} onClick={() => steer("cancel")} />
           <Button label="Restart" busy={busy} icon={RotateCw} iconSize={13} onClick={() => steer("restart")} />

@@ -177,8 +177,8 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
   const inputs = Object.entries((pipeline?.inputs ?? {}) as Record<string, InputSpec>);
   const start = async ({ text, raw, number, pickFilled }: Fields) => {
     // A text of several lines is sent as typed, because the leading space may matter.
-    const lines = (name: string) => raw(name).replaceAll("\r\n", "\n");
-    const answer = (name: string) => (lines(name).trim().includes("\n") ? lines(name) : text(name));
+    const readLines = (name: string) => raw(name).replaceAll("\r\n", "\n");
+    const answer = (name: string) => (readLines(name).trim().includes("\n") ? readLines(name) : text(name));
     const answers = inputs
       .map(([name]) => [name, answer(`input:${name}`)] as const)
       .filter(([, value]) => value !== "");
@@ -202,9 +202,9 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
     navigate(`/runs/${run.id}`);
   };
   /** The input's value in the run that is started again. */
-  const again = (name: string) => (id === given.pipeline ? given.inputs[name] : undefined);
+  const findInput = (name: string) => (id === given.pipeline ? given.inputs[name] : undefined);
   const inputField = ([name, { description, required, default: preset }]: [string, InputSpec]) => {
-    const value = again(name) ?? preset ?? "";
+    const value = findInput(name) ?? preset ?? "";
     const field = { name: `input:${name}`, required: required && !preset, defaultValue: value };
     return (
       <Field
@@ -221,7 +221,7 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
   const optional = inputs.filter(([, { required }]) => !required);
   const preset = pipelines.find((one) => one.id === given.pipeline)?.defaults["budget_usd"];
   const budget = ownBudget(given.budget, typeof preset === "number" ? preset : null, isAdmin);
-  const hasMore = given.guidance || given.model || budget || optional.some(([name]) => again(name) !== undefined);
+  const hasMore = given.guidance || given.model || budget || optional.some(([name]) => findInput(name) !== undefined);
   return (
     <Panel className="p-4">
       <Form

@@ -7,7 +7,7 @@ import type { Action } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input, Select, SelectField } from "../../ui/field.tsx";
 import { fieldsOf } from "../../ui/form.tsx";
-import { plural } from "../../ui/format.ts";
+import { pluralize } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { TestResult } from "../providers/provider-dialog.tsx";
@@ -87,7 +87,7 @@ function Ollama({ chosen }: { chosen: boolean }) {
   const use = (model: string) => action.run(() => keep(OLLAMA, { enabled: true, default: fullId(OLLAMA, model) }));
   return (
     <div className="mb-3 flex flex-wrap items-center justify-between gap-3 rounded-md border border-line px-3 py-2">
-      Ollama answers on this machine, with {plural(models.length, "model")}.
+      Ollama answers on this machine, with {pluralize(models.length, "model")}.
       <Button label={`Use ${models[0]!.name}`} kind="primary" busy={action.busy} onClick={() => use(models[0]!.id)} />
       <ProblemNote error={action.error} />
     </div>

@@ -10,7 +10,7 @@ import { Confirm } from "../../kit/confirm.tsx";
 import { AgentName, useAgentNames } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { FactRow } from "../../ui/facts.tsx";
-import { costText, count, usd } from "../../ui/format.ts";
+import { costText, count, formatUsd } from "../../ui/format.ts";
 import { lazy } from "../../ui/lazy.tsx";
 import { Await, Loading, Warning } from "../../ui/note.tsx";
 import { Outline, type OutlineRow } from "../../ui/outline.tsx";
@@ -105,7 +105,7 @@ function Facts({ swarm }: { swarm: Swarm }) {
       facts={[
         ["Tasks", counts.map(([status, many]) => `${many} ${statusWord(status).toLowerCase()}`).join(", ")],
         ["Took", <Took key="took" from={swarm.created_at} to={swarm.finished_at} />],
-        ["Cost", swarm.budget_usd === null ? costText(swarm) : `${costText(swarm)} of ${usd(swarm.budget_usd)}`],
+        ["Cost", swarm.budget_usd === null ? costText(swarm) : `${costText(swarm)} of ${formatUsd(swarm.budget_usd)}`],
         ["Tokens", count(swarm.tokens)],
         ["At once", swarm.max_concurrent],
         ["A task fails", swarm.on_failure === "cancel_all" ? "all end" : "others continue"],

@@ -1,6 +1,6 @@
 /** Words the audit log's entries as sentences: who did what to which object. */
 
-import { plural } from "../../ui/format.ts";
+import { pluralize } from "../../ui/format.ts";
 
 /** `{it}` is replaced by the object's name. A sentence without `{it}` mentions only the actor. */
 const SENTENCES: Record<string, string> = {
@@ -101,7 +101,7 @@ interface Entry {
   data: Record<string, unknown>;
 }
 
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
+const toText = (value: unknown): string => (typeof value === "string" ? value : "");
 const formatList = (value: unknown): string =>
   Array.isArray(value) ? value.filter((one) => typeof one === "string").join(", ") : "";
 
@@ -109,7 +109,7 @@ const formatList = (value: unknown): string =>
 export function sentenceOf({ action, data }: Entry): [before: string, behind: string | null] {
   if (action === "run.approval") {
     const verb = data["approved"] === false ? "refused" : "approved";
-    return [`${verb} step ${text(data["step_name"]) || text(data["step_id"])} of the run `, ""];
+    return [`${verb} step ${toText(data["step_name"]) || toText(data["step_id"])} of the run `, ""];
   }
   // An agent began its work: say whether it was given any.
   if (action === "secret.env_read" || action === "cookies.read")
@@ -118,7 +118,7 @@ export function sentenceOf({ action, data }: Entry): [before: string, behind: st
       null,
     ];
   if (action === "permission.answer")
-    return [`${data["allow"] === false ? "refused" : "allowed"} a call of ${text(data["tool"])}`, null];
+    return [`${data["allow"] === false ? "refused" : "allowed"} a call of ${toText(data["tool"])}`, null];
   const sentence = SENTENCES[action];
   // A kind of entry that this page does not know yet: use its own words.
   if (sentence === undefined) return [`${action.replaceAll(/[._]/g, " ")}: `, ""];
@@ -127,7 +127,7 @@ export function sentenceOf({ action, data }: Entry): [before: string, behind: st
 }
 
 const formatCount = (value: unknown, what: string): string =>
-  typeof value === "number" && value > 0 ? plural(value, what) : "";
+  typeof value === "number" && value > 0 ? pluralize(value, what) : "";
 
 /** Names of fields as words: `limits.max_turns` is "limits: max turns". */
 const wordsOf = (fields: string): string => fields.replaceAll(".", ": ").replaceAll("_", " ");
@@ -137,18 +137,18 @@ const wordsOf = (fields: string): string => fields.replaceAll(".", ": ").replace
  */
 export function detailOf({ action, data }: Entry, nameOf: (id: string) => string): string {
   if (action === "secret.env_read" || action === "cookies.read") return formatList(data["names"]);
-  const to = text(data["agent_id"]) || text(data["agent"]);
+  const to = toText(data["agent_id"]) || toText(data["agent"]);
   return [
     to && `agent ${nameOf(to)}`,
     wordsOf(formatList(data["changed"]) || formatList(data["fields"])),
-    text(data["into"]) && `into ${text(data["into"])}`,
+    toText(data["into"]) && `into ${toText(data["into"])}`,
     formatList(data["scopes"]) && `scopes ${formatList(data["scopes"])}`,
-    text(data["provider"]) && `provider ${text(data["provider"])}`,
+    toText(data["provider"]) && `provider ${toText(data["provider"])}`,
     formatCount(data["runs"], "run"),
     formatCount(data["sessions"], "session"),
-    text(data["rule"]),
-    text(data["why"]),
-    text(data["how"]),
+    toText(data["rule"]),
+    toText(data["why"]),
+    toText(data["how"]),
   ]
     .filter(Boolean)
     .join(" · ");

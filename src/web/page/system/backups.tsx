@@ -11,7 +11,7 @@ import { List } from "../../kit/list.tsx";
 import { BackupTrouble } from "../../ui/backup-trouble.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
-import { bytes, plural } from "../../ui/format.ts";
+import { formatBytes, pluralize } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { TextLink } from "../../ui/link.tsx";
 import { Await } from "../../ui/note.tsx";
@@ -38,7 +38,7 @@ const COLUMNS: Column<Backup>[] = [
       </>
     ),
   },
-  { title: "Size", align: "right", cell: (one) => bytes(one.bytes) },
+  { title: "Size", align: "right", cell: (one) => formatBytes(one.bytes) },
   { title: "Made", wide: true, align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
   { title: "Actions", quiet: true, align: "right", cell: (one) => <Actions backup={one} /> },
 ];
@@ -124,7 +124,7 @@ function LeftOut({ paths }: { paths: string[] }) {
   if (paths.length === 0) return null;
   return (
     <details className="mt-1 text-sm text-dim">
-      <summary>Left out: {plural(paths.length, "path")}</summary>
+      <summary>Left out: {pluralize(paths.length, "path")}</summary>
       <p className="mt-1">Links that lead away, and files that agents closed to the server:</p>
       <ul className="max-h-60 overflow-y-auto">
         {paths.map((path) => (

@@ -10,7 +10,7 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { FollowLog } from "../../ui/follow-log.tsx";
-import { bytes } from "../../ui/format.ts";
+import { formatBytes } from "../../ui/format.ts";
 import { Empty } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
 import { type Column, nameColumn, TwoLines } from "../../ui/table.tsx";
@@ -33,7 +33,7 @@ const COLUMNS: Column<Container>[] = [
     title: "Memory",
     wide: true,
     align: "right",
-    cell: ({ memory_bytes }) => (memory_bytes === null ? "–" : bytes(memory_bytes)),
+    cell: ({ memory_bytes }) => (memory_bytes === null ? "–" : formatBytes(memory_bytes)),
   },
   { title: "Since", wide: true, align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
 ];

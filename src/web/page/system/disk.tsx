@@ -6,7 +6,7 @@ import { refresh } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { FactRow } from "../../ui/facts.tsx";
-import { bytes, plural, sentence } from "../../ui/format.ts";
+import { formatBytes, formatField, pluralize } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { TextLink } from "../../ui/link.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
@@ -28,7 +28,7 @@ const COLUMNS: Column<Row>[] = [
     className: "w-2/3 min-w-40",
     cell: ({ name, href }) => (href ? <TextLink href={href}>{name}</TextLink> : name),
   },
-  { title: "Size", align: "right", cell: ({ size }) => bytes(size) },
+  { title: "Size", align: "right", cell: ({ size }) => formatBytes(size) },
 ];
 
 export function Disk() {
@@ -68,7 +68,7 @@ export function Disk() {
 
 function Measured({ usage }: { usage: NonNullable<Schemas["DiskUsage"]> }) {
   const parts: [title: string, rows: Row[]][] = [
-    ["Kinds", usage.kinds.map(({ kind, count, bytes: size }) => ({ name: `${sentence(kind)}: ${count}`, size }))],
+    ["Kinds", usage.kinds.map(({ kind, count, bytes: size }) => ({ name: `${formatField(kind)}: ${count}`, size }))],
     [
       "Users",
       usage.users.map(({ user_id, name, bytes: size }) => ({
@@ -99,7 +99,7 @@ function Measured({ usage }: { usage: NonNullable<Schemas["DiskUsage"]> }) {
       "In the container engine",
       (usage.engine ?? []).map(({ kind, project_id, name, count, bytes: size }) => ({
         key: `${kind} ${project_id}`,
-        name: `${sentence(kind)} of ${name ?? "a project that was deleted"}: ${count}`,
+        name: `${formatField(kind)} of ${name ?? "a project that was deleted"}: ${count}`,
         size,
         ...(name === null ? {} : { href: `/projects/${project_id}` }),
       })),
@@ -109,9 +109,9 @@ function Measured({ usage }: { usage: NonNullable<Schemas["DiskUsage"]> }) {
     <>
       <FactRow
         facts={[
-          ["In all", bytes(usage.total_bytes)],
-          ["Database", bytes(usage.database.bytes)],
-          ["Free in it", bytes(usage.database.free_bytes)],
+          ["In all", formatBytes(usage.total_bytes)],
+          ["Database", formatBytes(usage.database.bytes)],
+          ["Free in it", formatBytes(usage.database.free_bytes)],
           ["Measured", <Ago key="at" at={usage.measured_at} />],
         ]}
       />
@@ -137,12 +137,12 @@ function Retention() {
             {(["runs", "chats", "transcripts"] as const).map((kind) => {
               const { limit_days, limit_gb, count } = found[kind];
               const limits = [
-                ...(limit_days === null ? [] : [plural(limit_days, "day")]),
+                ...(limit_days === null ? [] : [pluralize(limit_days, "day")]),
                 ...(limit_gb === null ? [] : [`${limit_gb} GB`]),
               ];
               return (
                 <li key={kind}>
-                  {sentence(kind)}:{" "}
+                  {formatField(kind)}:{" "}
                   {limits.length === 0 ? "kept forever" : `kept ${limits.join(", ")}; ${count} would go now`}
                 </li>
               );

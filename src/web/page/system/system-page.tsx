@@ -3,7 +3,7 @@ import { Fragment } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { FactList } from "../../ui/facts.tsx";
-import { count, duration, plural, sentence } from "../../ui/format.ts";
+import { count, formatDuration, formatField, pluralize } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -48,13 +48,13 @@ function Health() {
               <FactList
                 facts={[
                   ["The server", <Status key="status" status={now.status} />],
-                  ["Running for", duration(now.uptime_ms ?? 0)],
+                  ["Running for", formatDuration(now.uptime_ms ?? 0)],
                   ["Database", now.database?.connected ? "answers" : "does not answer"],
                   ["Container engine", now.docker?.connected ? `answers, ${now.docker.version}` : "does not answer"],
                   ["Agents work in", <Sandbox key="sandbox" sandbox={now.sandbox} />],
                   ["Readers of events", now.broker.subscribers],
                   ...Object.entries(now.counts ?? {}).map(([name, value]): [string, number] => [
-                    COUNTED[name] ?? sentence(name),
+                    COUNTED[name] ?? formatField(name),
                     value,
                   ]),
                 ]}
@@ -167,7 +167,8 @@ function Requests() {
       {({ by_route, totals }) => (
         <>
           <p className="mb-3 text-dim">
-            {plural(totals.requests, "request")}, {plural(totals.errors, "error")}, {count(totals.refused)} refused.
+            {pluralize(totals.requests, "request")}, {pluralize(totals.errors, "error")}, {count(totals.refused)}{" "}
+            refused.
           </p>
           <Table
             label="Requests by route"

@@ -16,7 +16,7 @@ import { Status } from "../../ui/status.tsx";
 import { Value } from "../../ui/value.tsx";
 import { Fold } from "../run/step-detail.tsx";
 import { type Server, ServerForm } from "../tool-servers/server-form.tsx";
-import { serverStatus, waiting } from "../tool-servers/tool-servers-page.tsx";
+import { listWaiting, serverStatus } from "../tool-servers/tool-servers-page.tsx";
 import { Grants } from "./grants.tsx";
 import { LogIn } from "./log-in.tsx";
 
@@ -105,7 +105,7 @@ function ServerView({ server }: { server: Server }) {
 
 function Tools({ server }: { server: Server }) {
   const action = useChange("/v1/mcp");
-  const open = waiting(server);
+  const open = listWaiting(server);
   const ask = () =>
     action.run(() => client.PATCH("/v1/mcp/{id}/tools", { params: { path: { id: server.id } }, body: {} }));
   const approve = (tools: Tool[]) =>

@@ -9,7 +9,7 @@ import { FormDialog, stay } from "../../kit/form-dialog.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, InputField, TextArea } from "../../ui/field.tsx";
-import { plural } from "../../ui/format.ts";
+import { pluralize } from "../../ui/format.ts";
 import { TextLink } from "../../ui/link.tsx";
 
 type Imported = Schemas["ImportMcpAnswer"];
@@ -94,7 +94,7 @@ function Result({ imported: { created, left_out }, onClose }: { imported: Import
   return (
     <Dialog title="Imported" onClose={onClose}>
       <p role="status" className="mb-2">
-        {plural(created.length, "server")} added, switched off.
+        {pluralize(created.length, "server")} added, switched off.
       </p>
       <ul className="mb-3 list-disc pl-5">
         {created.map(({ id, name }) => (

@@ -14,7 +14,7 @@ import { type Server, ServerForm } from "./server-form.tsx";
 
 export const serverStatus = (status: Server["status"]): string =>
   ({ configuring: "working", error: "failed", running: "ok", stopped: "ended" })[status];
-export const waiting = ({ tools }: Server) => tools.filter(({ state }) => state === "new" || state === "changed");
+export const listWaiting = ({ tools }: Server) => tools.filter(({ state }) => state === "new" || state === "changed");
 
 const COLUMNS: Column<Server>[] = [
   nameColumn("Server", "w-1/2 min-w-40", ({ id, name, error, description }) => [name || id, error ?? description]),
@@ -24,7 +24,7 @@ const COLUMNS: Column<Server>[] = [
     cell: (server) => (
       <span className="inline-flex gap-2">
         {server.tools.length}
-        {waiting(server).length > 0 && <Badge tone="wait">{waiting(server).length} to approve</Badge>}
+        {listWaiting(server).length > 0 && <Badge tone="wait">{listWaiting(server).length} to approve</Badge>}
       </span>
     ),
   },

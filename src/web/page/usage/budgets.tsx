@@ -1,7 +1,7 @@
 /** Budgets: what is spent of each, and for administrators a link to where they are set. */
 import { api, type Schemas } from "../../api/client.ts";
 import { useAdmin } from "../../session/session.tsx";
-import { usd } from "../../ui/format.ts";
+import { formatUsd } from "../../ui/format.ts";
 import { MoreLink } from "../../ui/link.tsx";
 import { Loading } from "../../ui/note.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
@@ -47,7 +47,7 @@ export function Budgets({ budgets }: { budgets: Schemas["Usage"]["budgets"] }) {
             {each.map(({ scope, limit }) => (
               <li key={scope} className="flex items-center gap-x-4 border-b border-line px-4 py-2 last:border-0">
                 <span className="min-w-40 flex-1 font-medium">{SCOPES[scope]}</span>
-                <span className="tabular-nums">at most {usd(limit)}</span>
+                <span className="tabular-nums">at most {formatUsd(limit)}</span>
               </li>
             ))}
             {budgets.map(({ scope, limit_usd, spent_usd, percent, resets_at }) => (
@@ -63,7 +63,7 @@ export function Budgets({ budgets }: { budgets: Schemas["Usage"]["budgets"] }) {
                   />
                 </span>
                 <span className="text-right tabular-nums">
-                  {usd(spent_usd)} of {usd(limit_usd)}
+                  {formatUsd(spent_usd)} of {formatUsd(limit_usd)}
                 </span>
                 {resets_at && (
                   <span className="text-sm text-dim">

@@ -1,9 +1,9 @@
 /** Downloads a list of the API as a file: the same address, requested as CSV. */
-import { again } from "../../api/again.ts";
+import { retryRead } from "../../api/again.ts";
 import { siteUrl } from "../../api/client.ts";
 
 export async function downloadCsv(path: string, name: string): Promise<void> {
-  const answer = await again(() =>
+  const answer = await retryRead(() =>
     fetch(siteUrl(path), { headers: { Accept: "text/csv" }, credentials: "same-origin" }),
   );
   if (!answer.ok) throw await answer.json();

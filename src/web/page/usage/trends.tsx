@@ -3,7 +3,7 @@ import { api, type Schemas } from "../../api/client.ts";
 import { useAgentNames } from "../../session/actor.tsx";
 import { type Bar, Legend, type Part, StackedBars } from "../../ui/chart/stacked-bars.tsx";
 import { FilterSelect } from "../../ui/filter.tsx";
-import { costText, DAY_MS, plural, usd } from "../../ui/format.ts";
+import { costText, DAY_MS, formatUsd, pluralize } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -59,7 +59,7 @@ function Hours({ period, pick }: Omit<Props, "hourly">) {
                 values: [cost_usd],
               }))}
               parts={[{ name: "Spend", color: "var(--series-1)" }]}
-              format={usd}
+              format={formatUsd}
               about={(bar) => callsOf(items.find(({ start_at }) => start_at === bar.key))}
               onPick={(bar) => pick.day(bar.key.slice(0, 10))}
             />
@@ -73,7 +73,7 @@ function Hours({ period, pick }: Omit<Props, "hourly">) {
 const callsOf = (item: { calls: number; calls_without_price: number } | undefined): string => {
   if (!item) return "if it continues like the last seven days";
   const unknown = item.calls_without_price > 0 ? `, ${item.calls_without_price} without a price` : "";
-  return `${plural(item.calls, "call")}${unknown}`;
+  return `${pluralize(item.calls, "call")}${unknown}`;
 };
 
 function Days({ period, budgets, perDay, pick }: Omit<Props, "hourly">) {
@@ -100,7 +100,7 @@ function Days({ period, budgets, perDay, pick }: Omit<Props, "hourly">) {
           values: costs_usd,
         }));
         const coming = daysLeft(items.at(-1)?.start_at, perDay);
-        const day = (bar: Bar) => items.find(({ start_at }) => start_at === bar.key);
+        const findDay = (bar: Bar) => items.find(({ start_at }) => start_at === bar.key);
         const ended = runs.succeeded + runs.failed + runs.cancelled;
         const pickPart = (at: number) => {
           const one = series[at];
@@ -126,7 +126,7 @@ function Days({ period, budgets, perDay, pick }: Omit<Props, "hourly">) {
                     parts={OUTCOMES}
                     format={(value) => value.toLocaleString("en-US", { maximumFractionDigits: 1 })}
                     about={(bar) => {
-                      const at = day(bar);
+                      const at = findDay(bar);
                       return at ? `cost ${costText(at.runs)}` : "still to come";
                     }}
                   />
@@ -143,8 +143,8 @@ function Days({ period, budgets, perDay, pick }: Omit<Props, "hourly">) {
                   label="Spend by day"
                   bars={[...days, ...coming]}
                   parts={parts}
-                  format={usd}
-                  about={(bar) => callsOf(day(bar))}
+                  format={formatUsd}
+                  about={(bar) => callsOf(findDay(bar))}
                   limit={limitOf(budgets)}
                   onPick={(bar) => pick.day(bar.key.slice(0, 10))}
                 />
@@ -183,11 +183,11 @@ function daysLeft(last: string | undefined, perDay: number): (Bar & { expected: 
 /** The daily budget; without one, the monthly budget divided by the days of the month. */
 function limitOf(budgets: readonly Budget[]): { value: number; name: string } | undefined {
   const daily = budgets.find(({ scope }) => scope.endsWith("_day") && !scope.startsWith("agent"));
-  if (daily) return { value: daily.limit_usd, name: `Budget a day: ${usd(daily.limit_usd)}` };
+  if (daily) return { value: daily.limit_usd, name: `Budget a day: ${formatUsd(daily.limit_usd)}` };
   const monthly = budgets.find(({ scope }) => scope.endsWith("_month"));
   if (!monthly) return undefined;
   const now = new Date();
   const days = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 0)).getUTCDate();
   const value = monthly.limit_usd / days;
-  return { value, name: `Budget of the month, a day: ${usd(value)}` };
+  return { value, name: `Budget of the month, a day: ${formatUsd(value)}` };
 }

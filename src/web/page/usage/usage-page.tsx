@@ -11,7 +11,7 @@ import { useAdmin } from "../../session/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
-import { costText, count, DAY_MS, duration, HOUR_MS, plural, usd } from "../../ui/format.ts";
+import { costText, count, DAY_MS, formatDuration, formatUsd, HOUR_MS, pluralize } from "../../ui/format.ts";
 import { lazy } from "../../ui/lazy.tsx";
 import { Await, Loading } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
@@ -33,7 +33,8 @@ const PERIODS = [
 ];
 
 /** Rounded to the hour, so that the query stays the same for a while. */
-const since = (days: number) => new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - days * DAY_MS).toISOString();
+const subtractDays = (days: number) =>
+  new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - days * DAY_MS).toISOString();
 
 export default function UsagePage() {
   const admin = useAdmin();
@@ -44,7 +45,7 @@ export default function UsagePage() {
   const [user, setUser] = useParam("user");
   const [day, setDay] = useParam("day");
   const span = Number(days || 30);
-  const from = since(span);
+  const from = subtractDays(span);
   const saving = useChange();
   const filters = { model, agent, user, day, from };
   const save = () =>
@@ -90,8 +91,11 @@ export default function UsagePage() {
                 ],
                 [
                   "Expected this month",
-                  <span key="expected" title={`${usd(forecast.spent_usd)} so far, ${usd(forecast.per_day_usd)} a day`}>
-                    {forecast.expected_usd > 0 ? `about ${usd(forecast.expected_usd)}` : usd(0)}
+                  <span
+                    key="expected"
+                    title={`${formatUsd(forecast.spent_usd)} so far, ${formatUsd(forecast.per_day_usd)} a day`}
+                  >
+                    {forecast.expected_usd > 0 ? `about ${formatUsd(forecast.expected_usd)}` : formatUsd(0)}
                   </span>,
                 ],
                 ["A run that succeeded", <PerSuccess key="success" period={{ from, ...owner }} />],
@@ -208,7 +212,7 @@ function PerSuccess({ period }: { period: { from: string; user_id?: string } }) 
   if (per_success_usd === undefined) return "…";
   if (per_success_usd === null) return "–";
   return (
-    <span title={`${plural(succeeded ?? 0, "run")} succeeded, ${failed} failed; what the failed ones cost is in it`}>
+    <span title={`${pluralize(succeeded ?? 0, "run")} succeeded, ${failed} failed; what the failed ones cost is in it`}>
       {costText({ cost_usd: per_success_usd, calls_without_price: calls_without_price ?? 0 })}
     </span>
   );
@@ -230,8 +234,8 @@ const columnsOf = (agentName: (id: string) => string): Column<Call>[] => [
     align: "right",
     cell: ({ input_tokens, output_tokens }) => `${count(input_tokens)} → ${count(output_tokens)}`,
   },
-  { title: "Took", wide: true, align: "right", cell: ({ duration_ms }) => duration(duration_ms) },
-  { title: "Cost", align: "right", cell: ({ cost_usd }) => (cost_usd === null ? "no price" : usd(cost_usd)) },
+  { title: "Took", wide: true, align: "right", cell: ({ duration_ms }) => formatDuration(duration_ms) },
+  { title: "Cost", align: "right", cell: ({ cost_usd }) => (cost_usd === null ? "no price" : formatUsd(cost_usd)) },
   { title: "When", wide: true, align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
 ];
 

@@ -17,9 +17,9 @@ const ROWS_MAX = 200;
 /** Reads the rows from the form. */
 export function groupRolesOf({ all }: Fields): GroupRole[] {
   const form = all();
-  const column = (name: string) => form.getAll(name).map(String);
-  const [projects, roles] = [column("group_project"), column("group_role")];
-  return column("group").map((group, at) => ({
+  const readColumn = (name: string) => form.getAll(name).map(String);
+  const [projects, roles] = [readColumn("group_project"), readColumn("group_role")];
+  return readColumn("group").map((group, at) => ({
     group: group.trim(),
     project_id: projects[at] ?? "",
     role: ROLES.find((one) => one === roles[at]) ?? "viewer",

@@ -15,7 +15,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, InputField, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { bytes } from "../../ui/format.ts";
+import { formatBytes } from "../../ui/format.ts";
 import { Warning } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { CopyButton, PageHeader } from "../../ui/page.tsx";
@@ -39,7 +39,7 @@ const COLUMNS: Column<User>[] = [
     title: "Stored",
     wide: true,
     align: "right",
-    cell: ({ stored_bytes, workspaces_bytes }) => bytes(stored_bytes + workspaces_bytes),
+    cell: ({ stored_bytes, workspaces_bytes }) => formatBytes(stored_bytes + workspaces_bytes),
   },
   { title: "Last here", wide: true, align: "right", cell: ({ last_login_at }) => <Ago at={last_login_at} /> },
 ];

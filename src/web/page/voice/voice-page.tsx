@@ -10,7 +10,7 @@ import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, DataList, Field, Input, SelectField, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { bytes, count, usd } from "../../ui/format.ts";
+import { count, formatBytes, formatUsd } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Section } from "../../ui/page.tsx";
@@ -177,12 +177,12 @@ const COLUMNS: Column<Call>[] = [
     ),
   },
   { title: "Characters", wide: true, align: "right", cell: ({ characters }) => count(characters) },
-  { title: "Size", wide: true, align: "right", cell: (call) => bytes(call.bytes) },
+  { title: "Size", wide: true, align: "right", cell: (call) => formatBytes(call.bytes) },
   {
     title: "Cost",
     wide: true,
     align: "right",
-    cell: ({ cached, cost_usd }) => (cached ? "kept" : cost_usd === null ? "unknown" : usd(cost_usd)),
+    cell: ({ cached, cost_usd }) => (cached ? "kept" : cost_usd === null ? "unknown" : formatUsd(cost_usd)),
   },
   { title: "When", align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
 ];

@@ -1,6 +1,6 @@
 /** A line of code with its colors and with marks on its changed words. */
 import { memo } from "react";
-import { visible } from "../visible.ts";
+import { escapeUnseen } from "../visible.ts";
 import type { Piece } from "./color.ts";
 import type { Range } from "./words.ts";
 
@@ -18,7 +18,7 @@ interface Props {
  * elements.
  */
 export const Pieces = memo(function Pieces({ text, colors = [], marks = [], mark = "" }: Props) {
-  if (colors.length === 0 && marks.length === 0) return visible(text);
+  if (colors.length === 0 && marks.length === 0) return escapeUnseen(text);
   const edges = new Set([0, text.length]);
   for (const [from, to] of [...colors, ...marks]) edges.add(Math.min(from, text.length)).add(Math.min(to, text.length));
   const cuts = [...edges].sort((a, b) => a - b);
@@ -32,7 +32,7 @@ export const Pieces = memo(function Pieces({ text, colors = [], marks = [], mark
     const style = `${name} ${range && range[0] <= from ? mark : ""}`.trim();
     const part = text.slice(from, cuts[index + 1]);
     return style === "" ? (
-      visible(part)
+      escapeUnseen(part)
     ) : (
       <span key={from} className={style}>
         {part}
