@@ -4,7 +4,7 @@
  */
 import { memo, useEffect, useMemo, useRef, useState } from "react";
 import type { Schemas } from "../../api/client.ts";
-import { costText, duration, formatNumber } from "../../ui/format.ts";
+import { costText, duration, plural } from "../../ui/format.ts";
 import { useSlices } from "../../ui/slices.ts";
 import { Status } from "../../ui/status.tsx";
 import { useNow } from "../../ui/time.tsx";
@@ -284,7 +284,7 @@ function Legend({
             {name} {duration(ms)}
           </span>
         ))}
-      {timeline.left_out > 0 && <span>{formatNumber(timeline.left_out)} older attempts are not shown.</span>}
+      {timeline.left_out > 0 && <span>Not shown: {plural(timeline.left_out, "older attempt")}.</span>}
     </p>
   );
 }
