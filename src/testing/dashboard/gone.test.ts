@@ -1,4 +1,4 @@
-/** In a browser: pages of things that were deleted, and the question before something is deleted. */
+/** In a browser: pages of things that were deleted, and the question before something is deleted or lost. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { hasBrowser } from "../browser.ts";
 import { typeInto } from "./keyboard.ts";
@@ -24,6 +24,7 @@ describe.skipIf(!hasBrowser())("what is gone", () => {
       [`/projects/proj_${NONE}/members`, "/projects"],
       [`/projects/proj_${NONE}/policy`, "/projects"],
       [`/projects/proj_${NONE}/graph`, "/projects"],
+      [`/board?project=proj_${NONE}`, "/projects"],
       [`/projects/${ids.project}/tasks/task_${NONE}`, "/board"],
       [`/onboarding/onb_${NONE}`, "/onboarding"],
       ["/pipelines/none", "/pipelines"],
@@ -58,6 +59,30 @@ describe.skipIf(!hasBrowser())("what is gone", () => {
     await page.getByRole("alert").getByRole("link", { name: "Board" }).click();
     await page.getByRole("heading", { level: 1, name: "Board" }).waitFor();
     await close();
+  });
+
+  test("the browser's back button asks before it drops what was typed into a dialog", async () => {
+    const { server, browser } = dashboard();
+    const { page, open, close, faults } = await visit(browser, server.url);
+    await open("/agents");
+    await page.evaluate(`history.pushState(null, "", "/secrets")`);
+    await page.getByRole("heading", { level: 1, name: "Secrets" }).waitFor();
+    await page
+      .getByRole("button", { name: /^(Add|New)/ })
+      .first()
+      .click();
+    const name = page.getByRole("dialog").getByLabel("Name");
+    await typeInto(name, "HALF");
+    await page.goBack();
+    const question = page.getByRole("dialog", { name: "Not saved yet" });
+    await question.getByRole("button", { name: "Stay here" }).click();
+    expect(await name.inputValue()).toBe("HALF");
+    expect(new URL(page.url()).pathname).toBe("/secrets");
+    await page.goBack();
+    await question.getByRole("button", { name: "Leave", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Agents" }).waitFor();
+    await close();
+    expect(faults).toEqual([]);
   });
 
   test("a provider is forgotten and runs are canceled only after a question", async () => {

@@ -15,12 +15,14 @@ export function ProblemNote({ error, retry, list }: Props) {
   if (!error) return null;
   const { status, detail, code, request_id, errors } = problemOf(error);
   const isMissing = list !== undefined && status === 404;
+  // A log-in form covers the page meanwhile, so this is read after the person has logged in again.
+  const text = code === "unauthorized" ? "Your log-in had ended, so this was not done. Do it again." : detail;
   return (
     <div role="alert" className="my-2 flex gap-2.5 rounded-lg border border-bad/40 bg-bad-soft px-3 py-2.5">
       <CircleAlert aria-hidden size={17} className="mt-0.5 shrink-0 text-bad" />
       <div className="min-w-0 flex-1">
         <p>
-          {detail}
+          {text}
           {isMissing && " It was deleted, or you may not see it."}
         </p>
         {errors && errors.length > 1 && (
