@@ -4,6 +4,7 @@ import { loadApp } from "./load-app.ts";
 import { say } from "./resource/command.ts";
 import type { ServerFlags } from "./server/locate.ts";
 import { paint } from "./terminal/style.ts";
+import { formatCount } from "./terminal/table.ts";
 
 export function checkCommand(program: Command, exit: (code: number) => void): void {
   program
@@ -16,8 +17,7 @@ export function checkCommand(program: Command, exit: (code: number) => void): vo
       const lines = files.flatMap(({ file, problems }) =>
         problems.map(({ line, column, message }) => `${paint("bold", `${file}:${line}:${column}`)}  ${message}`),
       );
-      const count = (many: number, what: string) => `${many} ${what}${many === 1 ? "" : "s"}`;
-      const sum = `${count(files.length, "file")}, ${lines.length === 0 ? "no problem" : count(lines.length, "problem")}`;
+      const sum = `${formatCount(files.length, "file")}, ${lines.length === 0 ? "no problem" : formatCount(lines.length, "problem")}`;
       const json = { valid: lines.length === 0, files };
       say(flags, { json, text: [...lines, sum], code: lines.length === 0 ? 0 : 1 }, exit);
     });

@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { badUsage, Problem } from "../core/errors.ts";
 import { putScip, removeExactReferences } from "../graph/scip/exact-references.ts";
 import { type Common, clientOf, placeOf, print, withCommon, wrapAction } from "./graph-command.ts";
+import { formatCount } from "./terminal/table.ts";
 
 /** How many stale documents are named. */
 const MAX_NAMED = 5;
@@ -30,7 +31,9 @@ export function scipCommand(graph: Command): void {
           await client.close();
           if (options.json) return print(JSON.stringify({ ...(scip ? { scip } : {}), exact: manifest.exact }));
           if (!scip) return print("no calls of SCIP indexes any more");
-          await print(`${scip.calls} calls of ${scip.files} files are exact now`);
+          await print(
+            `${formatCount(scip.calls, "call")} of ${formatCount(scip.files, "file")} ${scip.calls === 1 ? "is" : "are"} exact now`,
+          );
           if (scip.stale_count > 0) await print(staleText(scip.stale, scip.stale_count));
         },
       ),

@@ -110,7 +110,7 @@ describe("skep graph", () => {
     };
     writeFileSync(file, scipOf(sample));
     const scip = (...args: string[]) => skep(["graph", "import-scip", ...args, "--store", tree.store]);
-    expect((await scip(file, tree.root)).stdout).toBe("1 calls of 2 files are exact now\n");
+    expect((await scip(file, tree.root)).stdout).toBe("1 call of 2 files is exact now\n");
     expect((await graph("context", "withTax")).stdout).toContain("Cart.total src/cart.ts:11 at line 12 exact");
     writeFileSync(file, "no index");
     const bad = await scip(file, tree.root);

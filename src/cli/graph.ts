@@ -24,6 +24,7 @@ import {
 import { wholeQuestions } from "./graph-questions.ts";
 import { scipCommand } from "./graph-scip.ts";
 import { serveGraph } from "./mcp/serve.ts";
+import { formatCount } from "./terminal/table.ts";
 
 const MAX_NAMED_FAILURES = 20;
 
@@ -70,15 +71,15 @@ function indexCommand(graph: Command): void {
         }
         await print(
           report.changed
-            ? `${files} files (${report.parsed} parsed), ${manifest.nodes} nodes, ${manifest.relationships} relationships, ${manifest.communities} communities, ${manifest.processes} processes in ${(manifest.durationMs / 1000).toFixed(1)} s`
-            : `${files} files, nothing changed`,
+            ? `${formatCount(files, "file")} (${report.parsed} parsed), ${manifest.nodes} nodes, ${manifest.relationships} relationships, ${manifest.communities} communities, ${manifest.processes} processes in ${(manifest.durationMs / 1000).toFixed(1)} s`
+            : `${formatCount(files, "file")}, nothing changed`,
         );
         for (const file of failed.slice(0, MAX_NAMED_FAILURES)) await print(`failed: ${file.path}: ${file.error}`);
         if (failed.length > MAX_NAMED_FAILURES) await print(`failed: ${failed.length - MAX_NAMED_FAILURES} more`);
         if (unread.files > 0) await print(unreadText(unread));
         if (skipped.length > 0)
           await print(
-            `skipped: ${skippedCount} files (${[...new Set(skipped.map((file) => file.reason))].join(", ")})`,
+            `skipped: ${formatCount(skippedCount, "file")} (${[...new Set(skipped.map((file) => file.reason))].join(", ")})`,
           );
       }),
     );
@@ -114,7 +115,7 @@ function questionCommands(graph: Command): void {
     .action(
       wrapAction(async (path: string, options: Common) => {
         const status = await open(path, options).status();
-        const counts = `${status.files} files, ${status.nodes} nodes, ${status.relationships} relationships`;
+        const counts = `${formatCount(status.files, "file")}, ${status.nodes} nodes, ${status.relationships} relationships`;
         await print(
           options.json
             ? JSON.stringify(status)

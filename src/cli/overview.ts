@@ -5,8 +5,7 @@ import { createClient } from "./server/client.ts";
 import { tokenFor } from "./server/credentials.ts";
 import { locate } from "./server/locate.ts";
 import { paint } from "./terminal/style.ts";
-
-const formatCount = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+import { formatCount } from "./terminal/table.ts";
 
 /** @returns the lines to print. */
 export async function buildOverview(): Promise<string[]> {

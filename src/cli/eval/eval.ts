@@ -12,7 +12,7 @@ import type { Answer } from "../resource/resource.ts";
 import { listOf } from "../resource/words.ts";
 import type { Client } from "../server/client.ts";
 import { connect, type ServerFlags, withServer } from "../server/locate.ts";
-import { bytesText } from "../terminal/table.ts";
+import { bytesText, formatCount } from "../terminal/table.ts";
 import { evalLines } from "./lines.ts";
 import { shippedTasks } from "./shipped.ts";
 import { readTasks, writeTask } from "./task-folder.ts";
@@ -73,7 +73,10 @@ export function evalCommand(program: Command, exit: (code: number) => void): voi
       const tasks = shippedTasks();
       for (const task of tasks) writeTask(`${folder}/${task.name}`, task);
       const json = { folder, tasks: tasks.map(({ name }) => name) };
-      const text = [`${tasks.length} tasks in ${folder}`, `prove them with: skep eval ${folder} --oracle`];
+      const text = [
+        `${formatCount(tasks.length, "task")} in ${folder}`,
+        `prove them with: skep eval ${folder} --oracle`,
+      ];
       say(own.optsWithGlobals<ServerFlags>(), { json, text }, exit);
     });
 }
@@ -144,7 +147,8 @@ export async function followEval(client: Client, id: string, quiet: boolean, min
       )) {
         if (event.kind !== "eval_changed" || event.data["eval_id"] !== id) continue;
         now = await loadState();
-        if (!quiet && now.ended !== told) console.error(`${now.ended} of ${now.total} attempts, ${now.passed} passed`);
+        if (!quiet && now.ended !== told)
+          console.error(`${now.ended} of ${formatCount(now.total, "attempt")}, ${now.passed} passed`);
         told = now.ended;
         if (now.status !== "running") break;
       }

@@ -5,6 +5,7 @@ import {
   bytesText,
   type Column,
   costText,
+  formatCount,
   fullCostText,
   shortCostText,
   spanText,
@@ -37,7 +38,7 @@ export function evalLines(found: Detail): string[] {
   const { id, name, mode, status, ended, total, attempts, budget_usd, replayed, problems, scores, size_bytes } = found;
   const oracle = problems.length === 0 ? ["Every solution passes, and doing nothing passes nothing."] : [];
   return [
-    `${paint("bold", id)}  ${name}  ${status}  ${ended} of ${total} attempts  ${fullCostText(found)}  ${bytesText(size_bytes)} stored`,
+    `${paint("bold", id)}  ${name}  ${status}  ${ended} of ${formatCount(total, "attempt")}  ${fullCostText(found)}  ${bytesText(size_bytes)} stored`,
     ...(budget_usd === null ? [] : [`budget ${costText(budget_usd)}`]),
     ...(replayed ? ["Recorded replies were played; no model was asked."] : []),
     "",

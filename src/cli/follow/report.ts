@@ -4,7 +4,7 @@ import { isProblem } from "../../core/errors.ts";
 import { statusStyle } from "../resource/words.ts";
 import type { Client } from "../server/client.ts";
 import { oneLine, paint, stripControls } from "../terminal/style.ts";
-import { fullCostText, localizeTimes } from "../terminal/table.ts";
+import { formatCount, fullCostText, localizeTimes } from "../terminal/table.ts";
 import { hasEnded, type RunView } from "./follow.ts";
 
 const formatValue = (value: unknown) => stripControls(typeof value === "string" ? value : JSON.stringify(value));
@@ -42,7 +42,7 @@ export function reportLines(run: RunView, client?: Pick<Client, "data">): string
     ...Object.entries(run.outputs).flatMap(([name, value]) => outputLines(name, value)),
     ...(run.branch ? [`  branch: ${run.branch}`] : []),
     ...placeOf(run, client?.data),
-    `  cost: ${fullCostText(run)}, ${run.tokens} tokens`,
+    `  cost: ${fullCostText(run)}, ${formatCount(run.tokens, "token")}`,
   ];
 }
 

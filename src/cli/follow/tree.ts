@@ -2,7 +2,7 @@
  * The steps of a run as lines for a terminal: one line per step, more only for active ones, within the terminal's size.
  */
 import { fit, oneLine, padEnd, padStart, paint, type Style, stripControls } from "../terminal/style.ts";
-import { type Cost, localizeTimes, shortCostText, spanText } from "../terminal/table.ts";
+import { type Cost, formatCount, localizeTimes, shortCostText, spanText } from "../terminal/table.ts";
 import type { RunState, StepView } from "./state.ts";
 
 interface Mark {
@@ -130,6 +130,11 @@ function sumLine(state: RunState, now: number, width: number): string {
   const own = steps.filter(({ index }) => index === undefined);
   const done = own.filter(({ status }) => ["succeeded", "skipped"].includes(status)).length;
   const took = startedAt === undefined ? "" : spanText((endedAt ?? now) - startedAt);
-  const parts = [`${done} of ${own.length} steps`, took, shortCostText(state), `${tokens} tokens`];
+  const parts = [
+    `${done} of ${formatCount(own.length, "step")}`,
+    took,
+    shortCostText(state),
+    formatCount(tokens, "token"),
+  ];
   return fit(paint("dim", `  ${parts.filter(Boolean).join(" · ")}`), width);
 }

@@ -5,6 +5,7 @@ import { pickModel, SCRIPTED } from "../model-choice.ts";
 import { readSecret } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 import { ask, askHidden, askUntil, choose, confirm, hasPerson } from "../terminal/ask.ts";
+import { formatCount } from "../terminal/table.ts";
 import type { InitFlags } from "./init.ts";
 
 type ProviderView = RowOf<typeof PATH>;
@@ -40,7 +41,7 @@ export async function setUpModel(client: Client, flags: InitFlags, say: Say): Pr
     );
   const { name, configured, base_url } = provider ?? { name: id, configured: false, base_url: null };
   const { models, address, key } = await connectTo(client, { id, name, configured, base_url }, flags);
-  say(`Provider    ${name} answers, ${models.length} models`);
+  say(`Provider    ${name} answers, ${formatCount(models.length, "model")}`);
   const model = flags.model ?? (await chooseModel(models, id));
   const body = { ...(address && { base_url: address }), ...(key && { api_key: key }), default: model };
   await client.call("PUT", pathOf(id), body);

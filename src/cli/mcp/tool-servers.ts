@@ -9,9 +9,9 @@ import { INTERRUPTED, stopAtInterrupt } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
 import { PROJECT, projectHere } from "../resource/project-here.ts";
 import { type Answer, type Call, type Resource, verbMakers } from "../resource/resource.ts";
-import { deleteVerb, listVerb, statusStyle, switchVerbs } from "../resource/words.ts";
+import { assertMeant, deleteVerb, listVerb, statusStyle, switchVerbs, YES } from "../resource/words.ts";
 import { ownColoursOnly, paint } from "../terminal/style.ts";
-import { fieldLines, tableLines } from "../terminal/table.ts";
+import { fieldLines, formatCount, tableLines } from "../terminal/table.ts";
 
 type List = "/v1/mcp";
 type Item = RowOf<List>;
@@ -29,8 +29,8 @@ const answer = (item: Item) => ({ json: item, text: lineOf(item) });
 const lineOf = (one: Item): string => {
   const tail = one["error"] ? `: ${one["error"]}` : "";
   const wait =
-    listWaiting(one).length > 0 ? `, ${listWaiting(one).length} waiting (skep mcp approve ${one["id"]})` : "";
-  return `${one["id"]} ${one["status"]}${tail}; ${listReady(one).length} tools${wait}; granted to ${agentsOf(one)}`;
+    listWaiting(one).length > 0 ? `, ${listWaiting(one).length} listWaiting (skep mcp approve ${one["id"]})` : "";
+  return `${one["id"]} ${one["status"]}${tail}; ${formatCount(listReady(one).length, "tool")}${wait}; granted to ${agentsOf(one)}`;
 };
 
 const show = actOnOne("show", "show a tool server and the descriptions of its tools", async ({ client, path }) => {
@@ -223,9 +223,10 @@ const authorize = actOnOne(
   "authorize",
   "log in to a tool server that asks for it; prints an address to open in a browser",
   {
-    options: [{ flags: "--forget", about: "delete the stored tokens of the authorization server instead" }],
-    async run({ client, path, flags }) {
+    options: [{ flags: "--forget", about: "delete the stored tokens of the authorization server instead" }, YES],
+    async run({ client, item, path, flags }) {
       if (flags["forget"]) {
+        await assertMeant(`Forget the log-in to ${item["id"]}?`, flags);
         await client.call("DELETE", `${path}/authorization`);
         return { json: { forgotten: true }, text: "forgotten" };
       }

@@ -9,6 +9,7 @@ import { tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
 import { jobEnded } from "./jobs.ts";
 import { type Answer, type Call, type Resource, type Verb, verbMakers } from "./resource.ts";
+import { assertMeant, YES } from "./words.ts";
 
 type List = "/v1/changes";
 type Item = RowOf<List>;
@@ -62,6 +63,7 @@ export const CHANGES_VERBS: readonly Verb<Item, List>[] = [
     options: [
       { flags: "--old", about: "take the line number from the file before the change" },
       { flags: "--delete <id>", about: "delete the comment with this id" },
+      YES,
     ],
     run: comment,
   }),
@@ -158,6 +160,7 @@ function describeConflict(code: string, detail: string, report: unknown): Answer
 
 async function comment({ client, path, args: [place, text], flags }: One): Promise<Answer> {
   if (flags["delete"] !== undefined) {
+    await assertMeant(`Delete the comment ${flags["delete"]}?`, flags);
     await client.call("DELETE", `${path}/comments/${encodeURIComponent(String(flags["delete"]))}`);
     return { json: { deleted: flags["delete"] }, text: `${flags["delete"]} deleted` };
   }

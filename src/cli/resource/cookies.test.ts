@@ -22,7 +22,7 @@ test("are added from a browser's file, granted, taken back and deleted, and no v
   const file = join(folder.path, "shop.txt");
   writeFileSync(file, "shop.example.com\tFALSE\t/\tTRUE\t0\tsid\ta-value-of-a-cookie\n");
   const added = await cli("add", file, "--grant", "researcher");
-  expect(added).toMatchObject({ code: 0, stdout: "shop: 1 cookies, granted to researcher\n" });
+  expect(added).toMatchObject({ code: 0, stdout: "shop: 1 cookie, granted to researcher\n" });
   const listed = (await cli()).stdout;
   expect(listed).toMatch(/^NAME +COOKIES +EXPIRE/);
   expect(listed).toMatch(/^shop +1 +with the session +researcher +shop\.example\.com/m);

@@ -1,7 +1,7 @@
 /** `skep cookies`: your sets of browser cookies, and the agents that receive them. Values are never shown. */
 import type { RowOf } from "../../api/types.ts";
 import { readFile } from "../read-input.ts";
-import { timeText } from "../terminal/table.ts";
+import { formatCount, timeText } from "../terminal/table.ts";
 import { type Answer, type Call, type Resource, verbMakers } from "./resource.ts";
 import { deleteVerb, listOf } from "./words.ts";
 
@@ -73,4 +73,4 @@ async function grant({ client }: Pick<Call, "client">, set: Item, agents: readon
 }
 
 const textOf = ({ name, cookie_count, granted_agents }: Item): string =>
-  `${name}: ${cookie_count} cookies, granted to ${granted_agents.join(", ") || "nobody (skep cookies grant SET AGENT)"}`;
+  `${name}: ${formatCount(cookie_count, "cookie")}, granted to ${granted_agents.join(", ") || "nobody (skep cookies grant SET AGENT)"}`;

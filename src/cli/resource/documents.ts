@@ -3,7 +3,7 @@
 import type { RowOf } from "../../api/types.ts";
 import { assertFile, readFile, readText } from "../read-input.ts";
 import { paint, stripControls } from "../terminal/style.ts";
-import { timeText } from "../terminal/table.ts";
+import { formatCount, timeText } from "../terminal/table.ts";
 import { findOne, queryOf } from "./find.ts";
 import { projects } from "./projects.ts";
 import { type Answer, type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
@@ -52,7 +52,12 @@ export const documents: Resource<List> = {
           made.push(await client.upload<Item>("/v1/ingest/document", await readFile(path), fields));
         const read = flags["wait"] === false ? made : await Promise.all(made.map((one) => untilRead(call, one)));
         const text = read.map(({ id, title, status, sections, error }) =>
-          [id, status, stripControls(title), status === "ready" ? `(${sections} sections)` : (error ?? "")]
+          [
+            id,
+            status,
+            stripControls(title),
+            status === "ready" ? `(${formatCount(sections, "section")})` : (error ?? ""),
+          ]
             .join(" ")
             .trimEnd(),
         );

@@ -5,7 +5,7 @@ import { hasOwnLogin, OWN_LOGIN_NAMES, type OwnLoginName } from "../../core/harn
 import { readSecret } from "../read-input.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
 import { type Answer, type Call, type Resource, verbMakers } from "./resource.ts";
-import { listOf } from "./words.ts";
+import { assertMeant, listOf, YES } from "./words.ts";
 
 type List = "/v1/settings/harness-logins";
 type Item = RowOf<List>;
@@ -43,8 +43,10 @@ export const harnessLogins: Resource<List> = {
     }),
     actOnList("remove", "delete a log-in; work that is running keeps it until it ends", {
       args: [HARNESS],
-      async run({ client, args: [given = ""] }) {
+      options: [YES],
+      async run({ client, args: [given = ""], flags }) {
         const name = nameIn(given);
+        await assertMeant(`Delete your log-in of ${name}?`, flags);
         await client.call("DELETE", pathOf(name));
         return { json: { harness: name, removed: true }, text: `${name}: log-in deleted` };
       },

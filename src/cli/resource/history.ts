@@ -5,7 +5,7 @@
 import type { AnswerOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import type { Client } from "../server/client.ts";
-import { bytesText } from "../terminal/table.ts";
+import { bytesText, formatCount } from "../terminal/table.ts";
 import { jobEnded } from "./jobs.ts";
 import type { Answer, Call, Flags, OptionSpec } from "./resource.ts";
 import { assertMeant, YES } from "./words.ts";
@@ -47,7 +47,8 @@ function goesText(preview: Preview): string {
     const count = preview[field];
     return count === 0 ? [] : [`${count} ${count === 1 ? one : one.endsWith("y") ? "memories" : `${one}s`}`];
   });
-  const folders = preview.folders === 0 ? [] : [`${bytesText(preview.bytes)} in ${preview.folders} folders`];
+  const folders =
+    preview.folders === 0 ? [] : [`${bytesText(preview.bytes)} in ${formatCount(preview.folders, "folder")}`];
   return [...counts, ...folders].join(", ");
 }
 

@@ -3,7 +3,7 @@ import type { AnswerOf, BodyOf, RowOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
 import { leaveAtInterrupt } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";
-import { fieldLines } from "../terminal/table.ts";
+import { fieldLines, formatCount } from "../terminal/table.ts";
 import { jobEnded } from "./jobs.ts";
 import { type Answer, type Call, type Resource, verbMakers } from "./resource.ts";
 
@@ -137,7 +137,7 @@ function trialLines(found: Trial): string[] {
       "cost",
       cost_usd === null
         ? "unknown: it has no price"
-        : `$${cost_usd.toFixed(6)} for ${calls} calls, $${(cost_usd / calls).toFixed(6)} each`,
+        : `$${cost_usd.toFixed(6)} for ${formatCount(calls, "call")}, $${(cost_usd / calls).toFixed(6)} each`,
     ],
   ]);
 }

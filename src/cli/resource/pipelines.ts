@@ -3,7 +3,7 @@ import type { RowOf } from "../../api/types.ts";
 import { badUsage, Problem } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
-import { fieldLines, tableLines } from "../terminal/table.ts";
+import { fieldLines, formatCount, tableLines } from "../terminal/table.ts";
 import { type Resource, verbMakers } from "./resource.ts";
 import { deleteVerb } from "./words.ts";
 
@@ -70,7 +70,7 @@ export const pipelines: Resource<List> = {
       args: [{ name: "<file>", about: "YAML file of the pipeline; - for standard input" }],
       async run({ client, args: [file] }) {
         const saved = await save(client, file!);
-        return { json: saved, text: `saved ${saved["id"]}, ${saved["steps"].length} steps` };
+        return { json: saved, text: `saved ${saved["id"]}, ${formatCount(saved["steps"].length, "step")}` };
       },
     }),
     deleteVerb("delete a pipeline; runs of it continue", (item: Item) => `pipeline ${item["id"]}`),

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import type { AnswerOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
 import { assertFile, readFile, readSecret } from "../read-input.ts";
+import { formatCount } from "../terminal/table.ts";
 import { archiveName } from "./archive-name.ts";
 import { verbMakers } from "./resource.ts";
 import { listOf } from "./words.ts";
@@ -67,7 +68,9 @@ export const importVerb = actOnList("import", "create a project from an archive;
     const { project, tasks, job, notices } = made;
     const text = [
       `${project.name} is ${project.id}, open to ${project.access}`,
-      ...(job === null ? [] : [`${tasks} tasks are being made: skep jobs ${job.id}`]),
+      ...(job === null
+        ? []
+        : [`${formatCount(tasks, "task")} ${tasks === 1 ? "is" : "are"} being made: skep jobs ${job.id}`]),
       ...notices,
     ];
     return { json: made, text };

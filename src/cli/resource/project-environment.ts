@@ -5,6 +5,7 @@ import { ownJson } from "../../core/own-json.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
 import { verbMakers } from "./resource.ts";
 import { readData } from "./task-import.ts";
+import { assertMeant, YES } from "./words.ts";
 
 const { actOnOne } = verbMakers<"/v1/projects">();
 type Environment = Schemas["ProjectEnvironment"];
@@ -19,6 +20,7 @@ export const environmentVerb = actOnOne("environment", "show, accept or set what
       about: "file with the new environment (YAML as in .skep/environment.yml); - for standard input",
     },
     { flags: "--clear", about: "remove the environment" },
+    YES,
   ],
   async run({ client, item, path, flags }) {
     const accept: string | undefined = flags["accept"];
@@ -32,6 +34,7 @@ export const environmentVerb = actOnOne("environment", "show, accept or set what
       throw badUsage("--image goes with --accept HASH; with --set, name the image in the file.");
     const name = item["name"];
     if (clear) {
+      await assertMeant(`Remove the environment of ${name}?`, flags);
       await client.call("DELETE", address);
       return { json: { deleted: true }, text: `${name}: no environment; sandboxes start as agents and settings say` };
     }

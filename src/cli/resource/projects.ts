@@ -18,7 +18,7 @@ import { inviteVerb } from "./project-invitations.ts";
 import { membersVerb, shareVerb } from "./project-members.ts";
 import { setupVerb } from "./project-setup.ts";
 import { type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
-import { bodyOf, confirmVerb, deleteVerb, editVerb, statusStyle } from "./words.ts";
+import { assertMeant, bodyOf, confirmVerb, deleteVerb, editVerb, statusStyle, YES } from "./words.ts";
 
 type List = "/v1/projects";
 type Item = RowOf<List>;
@@ -131,14 +131,14 @@ export const projects: Resource<List> = {
       options: [{ flags: "--no-wait", about: "return at once; do not wait until the job has ended" }],
       run: fetchProject,
     }),
-    actOnOne(
-      "reset",
-      "move the clone to the fetched branch, after the repository's history was rewritten",
-      async ({ client, item, path }) => {
+    actOnOne("reset", "move the clone to the fetched branch, after the repository's history was rewritten", {
+      options: [YES],
+      async run({ client, item, path, flags }) {
+        await assertMeant(`Reset ${item["name"]}? Merges that were not pushed are lost.`, flags);
         const project = await client.call("POST", `${path}/reset`);
         return { json: project, text: `${item["name"]}: at ${project["workspace"].head?.slice(0, 8) ?? "no commit"}` };
       },
-    ),
+    }),
     actOnOne("vision", "show or set the vision of a project: where it is going; its agents read it", {
       options: [
         { flags: "--set <file>", about: "file with the new vision (Markdown); - for standard input" },

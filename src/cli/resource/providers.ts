@@ -3,9 +3,9 @@ import type { RowOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
 import { readSecret } from "../read-input.ts";
 import type { Style } from "../terminal/style.ts";
-import { fieldLines, tableLines } from "../terminal/table.ts";
+import { fieldLines, formatCount, tableLines } from "../terminal/table.ts";
 import { type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
-import { bodyOf } from "./words.ts";
+import { assertMeant, bodyOf, YES } from "./words.ts";
 
 type List = "/v1/settings/providers";
 type Item = RowOf<List>;
@@ -81,8 +81,9 @@ export const providers: Resource<List> = {
     ),
     actOnList("remove", "delete the configuration of a provider", {
       args: [ID],
-      options: [{ flags: "--mine", about: "delete your own key instead" }],
+      options: [{ flags: "--mine", about: "delete your own key instead" }, YES],
       async run({ client, args: [id], flags }) {
+        await assertMeant(flags["mine"] ? `Delete your own key of ${id}?` : `Delete ${id} with its key?`, flags);
         await client.call("DELETE", flags["mine"] ? ownPathOf(id!) : pathOf(id!));
         return { json: { id, removed: true }, text: `${id}: forgotten` };
       },
@@ -130,6 +131,6 @@ async function set({ client, args: [given], flags }: Call) {
 async function test(client: Call["client"], id: string) {
   const found = await client.call("POST", `${pathOf(id)}/test`, {});
   if (!found["ok"]) return { json: found, text: `${id}: ${found["error"]}`, code: 1 };
-  const head = `${id}: answers in ${found["duration_ms"]} ms, ${found["models"].length} models`;
+  const head = `${id}: answers in ${found["duration_ms"]} ms, ${formatCount(found["models"].length, "model")}`;
   return { json: found, text: [head, ...modelLines(found["models"])] };
 }

@@ -167,8 +167,8 @@ describe("pipelines", () => {
     const text =
       "id: ring\nname: Ring\ninputs: { tone: { required: true } }\nsteps:\n  - { id: ring, agent: scribe, input: Ring }\n";
     const path = file("ring.yml", text);
-    expect(await runCommand("pipelines", "save", path)).toBe("saved ring, 1 steps\n");
-    expect(await runCommand("pipelines", "save", path)).toBe("saved ring, 1 steps\n");
+    expect(await runCommand("pipelines", "save", path)).toBe("saved ring, 1 step\n");
+    expect(await runCommand("pipelines", "save", path)).toBe("saved ring, 1 step\n");
     expect(await runCommand("pipelines", "source", "ring")).toBe(text);
     const withReturns = text.replaceAll("\n", "\r\n");
     await runCommand("pipelines", "save", file("ring.yml", withReturns));

@@ -3,6 +3,7 @@
 import { unreadable } from "../../core/errors.ts";
 import { listIn, membersOf, textIn } from "../../core/is-object.ts";
 import { readText } from "../read-input.ts";
+import { formatCount } from "../terminal/table.ts";
 import { jobEnded } from "./jobs.ts";
 import type { Answer, Call } from "./resource.ts";
 
@@ -34,7 +35,7 @@ export async function importTasks({
     return { json: job, text: `The import ended: ${job["error"]?.message ?? job["state"]}`, code: 1 };
   const { created, refused_count } = membersOf(job.result);
   const text = [
-    `${created} tasks are on the board.`,
+    `${formatCount(Number(created), "task")} ${created === 1 ? "is" : "are"} on the board.`,
     ...(refused_count === 0 ? [] : [`${refused_count} were refused:`]),
     ...listIn(job.result, "refused").map((one) => `  ${textIn(one, "title")}: ${textIn(one, "message")}`),
   ];

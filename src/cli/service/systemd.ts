@@ -154,7 +154,7 @@ async function reportStatus(options: ServiceOptions): Promise<boolean> {
   }
   const { code, stdout } = askHealth(options, place);
   const [state, enabled, restarts] = ["ActiveState", "UnitFileState", "NRestarts"].map((name) => facts.get(name) ?? "");
-  const again = restarts === "0" ? "" : `, restarted ${restarts} times`;
+  const again = restarts === "0" ? "" : `, restarted ${restarts === "1" ? "once" : `${restarts} times`}`;
   const answer = code === 0 ? stdout.trim() : "Its server does not answer.";
   const outcome = { installed: true, state, enabled, restarts: Number(restarts), healthy: code === 0 };
   options.report(outcome, `${state}, ${enabled} at boot${again}\n${answer}`);

@@ -137,10 +137,13 @@ export function shortCostText({ cost_usd, calls_without_price }: Cost): string {
   return cost_usd === 0 ? "no price" : `over ${costText(cost_usd)}`;
 }
 
+/** `1 step`, `2 steps`. */
+export const formatCount = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+
 /** For a line of text: `no price`, or `$0.12 and 3 calls without a price`. */
 export function fullCostText({ cost_usd, calls_without_price }: Cost): string {
   if (calls_without_price === 0) return costText(cost_usd);
   if (cost_usd === 0) return "no price";
-  const calls = calls_without_price === 1 ? "1 call" : `${calls_without_price} calls`;
+  const calls = formatCount(calls_without_price, "call");
   return `${costText(cost_usd)} and ${calls} without a price`;
 }

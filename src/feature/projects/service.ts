@@ -201,7 +201,8 @@ function addOwner({ store, access }: ProjectsDeps, project_id: string, user_id: 
 function assertRoom(columns: BoardColumn[] | null, counts: Record<string, number> = {}): void {
   const statuses = new Set((columns ?? DEFAULT_COLUMNS).flatMap((column) => column.statuses));
   const left = Object.entries(counts).find(([status]) => !statuses.has(status));
-  if (left) throw conflict(`${left[1]} tasks are in the status ${left[0]}. Move them first, or keep it on the board.`);
+  if (left)
+    throw conflict(`Tasks in the status ${left[0]}: ${left[1]}. Move them first, or keep the status on the board.`);
 }
 
 /** @param source address of the repository; null when there is none. */

@@ -50,7 +50,10 @@ export function createTaskChecks({ rows, projectOf, agentExists, missingStages }
     if (column && column.wip_limit !== null && !column.statuses.includes(row.status)) {
       const there = rows.inStatuses(row.project_id, column.statuses);
       if (there >= column.wip_limit)
-        return conflict(`The column ${column.name} holds ${there} tasks, its limit. Finish one first.`, "wip_limit");
+        return conflict(
+          `The column ${column.name} holds ${there === 1 ? "1 task" : `${there} tasks`}, its limit. Finish one first.`,
+          "wip_limit",
+        );
     }
     if (["in_progress", "review", "done"].includes(status)) {
       const unmet = rows.listUnmet(row.id);

@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser())("a board", () => {
     await column(page, "Ready").getByRole("link", { name: docs }).focus();
     await page.keyboard.press("m");
     await page.getByRole("menuitem", { name: "To Review" }).click();
-    await page.getByRole("alert").getByText("holds 1 tasks, its limit").waitFor();
+    await page.getByRole("alert").getByText("holds 1 task, its limit").waitFor();
     await column(page, "Ready").getByRole("article", { name: docs }).waitFor();
     await page.getByRole("button", { name: "Move it anyway" }).click();
     await column(page, "Review").getByRole("article", { name: docs }).waitFor();

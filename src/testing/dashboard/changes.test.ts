@@ -57,6 +57,7 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     const others = page.getByRole("region", { name: "Comments" });
     await others.getByText("Is this file needed?").waitFor();
     await others.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete the comment" }).click();
     await others.waitFor({ state: "detached" });
     reviewOnHost(server.data, ids.changed);
     await page.reload();

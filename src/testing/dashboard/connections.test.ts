@@ -295,6 +295,7 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     expect(body.agents).toContain("engineer");
     expect(body.agents).not.toContain("scribe");
     await page.getByRole("button", { name: "Forget the log-in" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Forget the log-in" }).click();
     await page.getByRole("button", { name: "Log in to it" }).waitFor();
     await close();
     await web.stop();

@@ -182,6 +182,7 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     await page.getByRole("heading", { name: "Log in again" }).waitFor();
     await logInAgain();
     expect(await box.inputValue()).toBe("Half a thought.");
+    await page.getByText("Your log-in had ended, so this was not done.").waitFor();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved").first().waitFor();
     await close();

@@ -209,6 +209,7 @@ describe("a page about one thing", () => {
       <DetailPage
         query={{ ...createListQuery(), data: undefined as Note | undefined, ...query }}
         kind="Note"
+        list={["/notes", "Notes"]}
         head={({ text }) => ({ title: text, cli: "skep secrets" })}
       >
         {({ id }) => <p>{id}</p>}
@@ -220,8 +221,15 @@ describe("a page about one thing", () => {
   });
 
   test("that cannot be had is headed by what it would be, above the error", async () => {
-    const markup = await page({ error: problem(404) });
-    expect(markup).toMatch(/<h1[^>]*>Note<.*It was refused\./);
+    const markup = await page({ error: problem(503) });
+    expect(markup).toMatch(/<h1[^>]*>Note<.*It was refused\..*Try again/);
     expect(await page({ isPending: true })).toMatch(/Loading/);
+  });
+
+  test("that does not exist leads to the list of such things, and keeps what was shown before", async () => {
+    const markup = await page({ error: problem(404) });
+    expect(markup).toMatch(/It was deleted, or you may not see it\..*href="\/notes"[^>]*>Notes</);
+    expect(markup).not.toMatch(/Try again/);
+    expect(await page({ error: problem(404), data: NOTES[0] })).toMatch(/It was deleted.*<p>n1<\/p>/);
   });
 });

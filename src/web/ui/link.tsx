@@ -2,6 +2,9 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 
+/** The address of a page and its name. */
+export type LinkTo = [href: string, name: string];
+
 interface Props {
   href: string;
   children: ReactNode;

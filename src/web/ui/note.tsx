@@ -3,6 +3,7 @@ import { TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { useHeldKeys } from "../keys/held-keys.ts";
 import { Guard } from "./guard.tsx";
+import type { LinkTo } from "./link.tsx";
 import { CliLine, PageHeader } from "./page.tsx";
 import { ProblemNote } from "./problem-note.tsx";
 
@@ -61,19 +62,22 @@ export function Await<Q extends Asked>({
   query,
   rows,
   page,
+  list,
   children,
 }: {
   query: Q;
   rows?: number;
   /** The page's title while the data cannot be shown. */
   page?: string;
+  /** The page to go to if the query's object no longer exists. */
+  list?: LinkTo;
   children: (data: NonNullable<Q["data"]>) => ReactNode;
 }) {
   const { data, error, refetch } = query;
   return (
     <>
       {page && error && data === undefined ? <PageHeader title={page} /> : null}
-      {error ? <ProblemNote error={error} retry={refetch} /> : null}
+      {error ? <ProblemNote error={error} retry={refetch} list={list} /> : null}
       {data === undefined ? (
         !error && <Loading rows={rows ?? 3} />
       ) : (

@@ -6,6 +6,7 @@ import { Button } from "./button.tsx";
 import { copyText } from "./copy.ts";
 import { setDocumentTitle } from "./document-title.ts";
 import { Guard } from "./guard.tsx";
+import type { LinkTo } from "./link.tsx";
 
 /** Path of the last page. Before the first navigation the browser's own focus is right, so nothing counts as a move. */
 let left = location.pathname;
@@ -40,7 +41,7 @@ export function useHeading(title: string) {
 export interface PageHeaderProps {
   title: string;
   /** The path to this page from the top: address and name of each level. */
-  crumbs?: [href: string, name: string][];
+  crumbs?: LinkTo[];
   /** Shown above the title: what else the page belongs to. */
   above?: ReactNode;
   /** Shown beside the title, such as a state. */

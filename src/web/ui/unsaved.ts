@@ -60,6 +60,44 @@ export function leaveTo(address: string, go: () => void): void {
   else leavingState.set({ unsaved, go });
 }
 
+/** The address that is shown, with its state, and whether the next step through the browser's history needs no question. */
+let shown = location.href;
+let shownState: unknown = history.state;
+let isAnswered = false;
+const noteShown = () => {
+  shown = location.href;
+  shownState = history.state;
+};
+for (const move of ["pushState", "replaceState"]) addEventListener(move, noteShown);
+
+/**
+ * The browser's back and forward buttons ask as links do. The browser has already changed the address when it says so;
+ * the shown address is therefore put back until the person has answered. A step within the page asks only if it would
+ * close a dialog with typed text, which is not kept.
+ */
+addEventListener(
+  "popstate",
+  (event) => {
+    const unsaved = unsavedNow().filter(({ asks }) => asks);
+    const { pathname, search } = new URL(shown);
+    const stays = pathname === location.pathname && (search === location.search || unsaved.every(({ kept }) => kept));
+    if (isAnswered || stays || unsaved.length === 0) {
+      isAnswered = false;
+      return noteShown();
+    }
+    event.stopImmediatePropagation();
+    history.pushState(shownState, "", shown);
+    leavingState.set({
+      unsaved,
+      go() {
+        isAnswered = true;
+        history.back();
+      },
+    });
+  },
+  true,
+);
+
 let isFree = false;
 /** Allows the next reload without a question: typed text may be lost, or the person was asked already. */
 export function leaveFreely(): void {

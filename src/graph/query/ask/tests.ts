@@ -49,7 +49,7 @@ export function findTests(graph: CodeGraph, target: number, limit: number): Grou
   const summary =
     tests.length === 0
       ? `No test reaches it within ${MAX_DEPTH} calls.`
-      : `${tests.length} tests in ${files.size} files reach it; depth 1 calls it directly.`;
+      : `Reached by ${tests.length === 1 ? "1 test" : `${tests.length} tests`} in ${files.size === 1 ? "1 file" : `${files.size} files`}; depth 1 calls it directly.`;
   return {
     summary,
     groups: [toGroup("tests", tests), toGroup("product code that calls it", product)].filter(({ total }) => total > 0),

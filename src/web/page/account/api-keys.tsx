@@ -3,7 +3,7 @@
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { FormDialog, stay } from "../../kit/form-dialog.tsx";
 import { RowList } from "../../kit/row-list.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -12,7 +12,6 @@ import { Badge } from "../../ui/facts.tsx";
 import { Field, InputField, Select } from "../../ui/field.tsx";
 import { Warning } from "../../ui/note.tsx";
 import { CopyButton, Section } from "../../ui/page.tsx";
-import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 
 const SCOPES = [
@@ -26,16 +25,13 @@ const SCOPES = [
 
 export function ApiKeys() {
   const [adding, setAdding] = useState(false);
-  const action = useChange("/v1/auth/api-keys");
+  const [revoked, setRevoked] = useState<Schemas["ApiKey"]>();
   const query = api.useQuery("get", "/v1/auth/api-keys");
-  const revoke = (id: string) =>
-    action.run(() => client.DELETE("/v1/auth/api-keys/{id}", { params: { path: { id } } }));
   return (
     <Section
       title="API keys"
       actions={<Button label="New key" icon={Plus} iconSize={15} onClick={() => setAdding(true)} />}
     >
-      <ProblemNote error={action.error} />
       <RowList
         query={query}
         keyOf={({ id }) => id}
@@ -57,10 +53,21 @@ export function ApiKeys() {
                 "never used"
               )}
             </span>
-            <Button label="Revoke" kind="quiet" onClick={() => revoke(key.id)} />
+            <Button label="Revoke" kind="quiet" onClick={() => setRevoked(key)} />
           </>
         )}
       </RowList>
+      {revoked && (
+        <Confirm
+          title={`Revoke ${revoked.name}?`}
+          word="Revoke the key"
+          onClose={() => setRevoked(undefined)}
+          changes={["/v1/auth/api-keys"]}
+          act={() => client.DELETE("/v1/auth/api-keys/{id}", { params: { path: { id: revoked.id } } })}
+        >
+          Programs that log in with it are refused from now on. It cannot be brought back.
+        </Confirm>
+      )}
       {adding && <AddKey onClose={() => setAdding(false)} />}
     </Section>
   );

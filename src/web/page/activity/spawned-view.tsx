@@ -1,14 +1,14 @@
 /** Work that was assigned directly to an agent: the request, its state, its result and its log. */
 
+import { useState } from "react";
 import { api, client } from "../../api/client.ts";
-import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { Actor } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { costText, count } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
-import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Took } from "../../ui/time.tsx";
@@ -18,10 +18,9 @@ import { Transcript } from "../run/transcript.tsx";
 
 export function SpawnedView({ id }: { id: string }) {
   const [, show] = useParam("work");
-  const action = useChange("/v1/spawn-executor");
+  const [cancelling, setCancelling] = useState(false);
   const params = { path: { id } };
   const query = api.useQuery("get", "/v1/spawn-executor/{id}", { params });
-  const cancel = () => action.run(() => client.POST("/v1/spawn-executor/{id}/cancel", { params }));
   return (
     <Dialog title="Piece of work" onClose={() => show("")} wide>
       <Await query={query}>
@@ -31,9 +30,8 @@ export function SpawnedView({ id }: { id: string }) {
             <>
               <div className="mb-3 flex items-start gap-3">
                 <p className="min-w-0 flex-1 whitespace-pre-wrap">{work.prompt}</p>
-                {live && <Button label="Cancel" busy={action.busy} onClick={cancel} />}
+                {live && <Button label="Cancel" onClick={() => setCancelling(true)} />}
               </div>
-              <ProblemNote error={action.error} />
               <FactRow
                 facts={[
                   ["State", <Status key="state" status={work.status} />],
@@ -58,6 +56,17 @@ export function SpawnedView({ id }: { id: string }) {
           );
         }}
       </Await>
+      {cancelling && (
+        <Confirm
+          title="Cancel the work?"
+          word="Cancel it"
+          onClose={() => setCancelling(false)}
+          changes={["/v1/spawn-executor"]}
+          act={() => client.POST("/v1/spawn-executor/{id}/cancel", { params })}
+        >
+          What is at work stops. What was done stays.
+        </Confirm>
+      )}
     </Dialog>
   );
 }

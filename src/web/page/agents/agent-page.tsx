@@ -31,7 +31,7 @@ export default function AgentPage() {
   const params = { path: { id } };
   const query = useTagged("/v1/agents/{id}", params, () => client.GET("/v1/agents/{id}", { params }));
   return (
-    <Await query={query} page="Agent">
+    <Await query={query} page="Agent" list={["/agents", "Agents"]}>
       {(tagged) => <AgentView key={id} tagged={tagged} />}
     </Await>
   );

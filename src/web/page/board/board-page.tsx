@@ -35,16 +35,21 @@ const ALL = "all";
 export default function BoardPage() {
   const [chosen, choose] = useParam("project");
   const projects = api.useQuery("get", "/v1/projects", { params: { query: { limit: 200 } } });
-  const items = projects.data?.items ?? [];
+  const listed = projects.data?.items ?? [];
+  // The list may lack the project of a link: it is a later one of very many, or it was deleted.
+  const isElsewhere = chosen !== "" && chosen !== ALL && projects.isSuccess && !listed.some(({ id }) => id === chosen);
+  const path = { params: { path: { id: chosen } } };
+  const linked = api.useQuery("get", "/v1/projects/{id}", path, { enabled: isElsewhere });
+  const items = isElsewhere && linked.data ? [...listed, linked.data] : listed;
   const wanted = chosen || lastChoice("project") || ALL;
-  const project = items.find(({ id }) => id === wanted) ?? items[0];
+  const project = items.find(({ id }) => id === wanted) ?? (isElsewhere ? undefined : items[0]);
   const all = wanted === ALL && items.length > 1;
   const shown = all ? ALL : project?.id;
   useEffect(() => {
     if (chosen && shown) rememberChoice("project", shown === ALL ? "" : shown);
   }, [chosen, shown]);
   return (
-    <Await query={projects} rows={6}>
+    <Await query={isElsewhere ? linked : projects} page="Board" list={["/projects", "Projects"]} rows={6}>
       {() =>
         project ? (
           <BoardView key={shown} project={all ? undefined : project} projects={items} choose={choose} />

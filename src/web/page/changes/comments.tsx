@@ -1,6 +1,7 @@
 /** Comments on changes: a comment, the editor of one, and the comments that belong to no visible line. */
 import { useId, useState } from "react";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { Actor } from "../../session/actor.tsx";
 import { useAdmin, useOwnId } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -26,7 +27,7 @@ interface NoteProps {
 export function CommentNote({ comment, review, edit, reply }: NoteProps) {
   const ownId = useOwnId();
   const admin = useAdmin();
-  const action = useChange();
+  const [deleting, setDeleting] = useState(false);
   const { codehost_login, created_by, created_at, url, body, sent_at, answer, answered_by, answered_at } = comment;
   const own = codehost_login === null && created_by === ownId;
   const isOpen = sent_at === null;
@@ -59,12 +60,7 @@ export function CommentNote({ comment, review, edit, reply }: NoteProps) {
           </button>
         )}
         {codehost_login === null && isOpen && (own || admin) && (
-          <button
-            type="button"
-            className="underline max-sm:min-h-11"
-            disabled={action.busy}
-            onClick={() => void action.run(() => review.remove(comment))}
-          >
+          <button type="button" className="underline max-sm:min-h-11" onClick={() => setDeleting(true)}>
             Delete
           </button>
         )}
@@ -86,7 +82,17 @@ export function CommentNote({ comment, review, edit, reply }: NoteProps) {
           )}
         </div>
       )}
-      <ProblemNote error={action.error} />
+      {deleting && (
+        <Confirm
+          title="Delete the comment?"
+          word="Delete the comment"
+          onClose={() => setDeleting(false)}
+          changes={[]}
+          act={() => review.remove(comment)}
+        >
+          It cannot be brought back.
+        </Confirm>
+      )}
     </div>
   );
 }

@@ -32,7 +32,7 @@ export default function ChangesPage() {
   const { id = "" } = useParams<{ id: string }>();
   const query = useChanges(id);
   return (
-    <Await query={query} page="Changes">
+    <Await query={query} page="Changes" list={["/activity", "Activity"]}>
       {(work) => {
         const home = homeOf(work);
         return (

@@ -120,7 +120,7 @@ function ChatView({ id }: { id: string }) {
       </div>
     );
   return (
-    <Await query={{ ...query, data: chat }} rows={6} page="Chat">
+    <Await query={{ ...query, data: chat }} rows={6} page="Chat" list={["/chat", "Chat"]}>
       {(chat) => (
         <div className="mx-auto max-w-3xl">
           <ChatHeader chat={chat} agent={agent} />

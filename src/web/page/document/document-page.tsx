@@ -37,6 +37,7 @@ export default function DocumentPage() {
     <DetailPage
       query={query}
       kind="Document"
+      list={["/documents", "Documents"]}
       head={(document) => ({
         title: document.title,
         crumbs: [["/documents", "Documents"]],

@@ -34,7 +34,7 @@ export default function EvalPage() {
   const { id = "" } = useParams<{ id: string }>();
   const query = api.useQuery("get", "/v1/evals/{id}", { params: { path: { id } } });
   return (
-    <Await query={query} page="Eval">
+    <Await query={query} page="Eval" list={["/evals", "Evals"]}>
       {(found) => (
         <>
           <Header found={found} />

@@ -4,7 +4,6 @@ import { api, type Schemas } from "../../api/client.ts";
 import { lazy } from "../../ui/lazy.tsx";
 import { Await, Loading } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
-import { ProblemNote } from "../../ui/problem-note.tsx";
 import { useParam, Views } from "../../ui/tabs.tsx";
 import { Ask } from "./ask.tsx";
 import { Changes } from "./changes.tsx";
@@ -23,6 +22,11 @@ export default function GraphPage() {
   const project = api.useQuery("get", "/v1/projects/{id}", { params: { path: { id } } });
   const status = api.useQuery("get", "/v1/projects/{id}/knowledge-graph/status", { params: { path: { id } } });
   const [symbol] = useParam("symbol");
+  const query = {
+    ...status,
+    error: project.error ?? status.error,
+    refetch: () => Promise.all([project.refetch(), status.refetch()]),
+  };
   return (
     <>
       <PageHeader
@@ -30,7 +34,7 @@ export default function GraphPage() {
         crumbs={[[`/projects/${id}`, project.data?.name ?? "Project"]]}
         cli='skep graph query . "…"'
       />
-      <Await query={status} rows={2}>
+      <Await query={query} rows={2} list={["/projects", "Projects"]}>
         {(state) => (
           <>
             <IndexState project={id} status={state} />
@@ -65,7 +69,6 @@ export default function GraphPage() {
           </>
         )}
       </Await>
-      <ProblemNote error={project.error} retry={project.refetch} />
     </>
   );
 }

@@ -27,7 +27,12 @@ export default function JoinPage() {
   const join = useChange("/v1/projects");
   const [, go] = useLocation();
   return (
-    <DetailPage query={offer} kind="Invitation" head={({ project_name }) => ({ title: `Join ${project_name}` })}>
+    <DetailPage
+      query={offer}
+      kind="Invitation"
+      list={["/projects", "Projects"]}
+      head={({ project_name }) => ({ title: `Join ${project_name}` })}
+    >
       {({ project_id, project_name, role, invited_by, expires_at, is_member }) => (
         <Panel className="max-w-xl">
           {is_member ? (

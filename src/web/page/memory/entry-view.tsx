@@ -35,7 +35,7 @@ export function EntryView({ agent, id }: { agent: string; id: string }) {
   const params = { path: { agent_id: agent, entry: id } };
   const query = useTagged(PATH, params, () => client.GET(PATH, { params }));
   return (
-    <Await query={query} page="Entry">
+    <Await query={query} page="Entry" list={[`/memory/${agent}`, "Entries"]}>
       {(tagged) => <Shown tagged={tagged} />}
     </Await>
   );

@@ -31,7 +31,7 @@ function View({ id }: { id: string }) {
   const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
   const { log, toEnd } = useStayAtEnd(onboarding !== undefined);
   return (
-    <Await query={{ ...query, data: onboarding }} rows={6} page="Onboarding">
+    <Await query={{ ...query, data: onboarding }} rows={6} page="Onboarding" list={["/onboarding", "Onboarding"]}>
       {(onboarding) => {
         const agent = agents.data?.items.find((one) => one.id === onboarding.agent_id)?.name ?? "Interviewer";
         return (

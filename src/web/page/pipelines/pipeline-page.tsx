@@ -48,7 +48,7 @@ function StoredPipeline({ id }: { id: string }) {
   const params = { path: { id } };
   const query = useTagged("/v1/pipelines/{id}", params, () => client.GET("/v1/pipelines/{id}", { params }));
   return (
-    <Await query={query} page="Pipeline">
+    <Await query={query} page="Pipeline" list={["/pipelines", "Pipelines"]}>
       {(tagged) => <PipelineEditor tagged={tagged} />}
     </Await>
   );

@@ -37,6 +37,7 @@ export default function PolicyPage() {
     <DetailPage
       query={project}
       kind="Vision and policy"
+      list={["/projects", "Projects"]}
       head={({ name }) => ({
         title: "Vision and policy",
         crumbs: [

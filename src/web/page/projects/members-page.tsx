@@ -37,6 +37,7 @@ export default function MembersPage() {
     <DetailPage
       query={query}
       kind="Members"
+      list={["/projects", "Projects"]}
       head={({ name }) => ({
         title: `Members of ${name}`,
         crumbs: [

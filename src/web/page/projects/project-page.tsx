@@ -32,7 +32,7 @@ export default function ProjectPage() {
   const { id = "" } = useParams<{ id: string }>();
   const query = api.useQuery("get", "/v1/projects/{id}", { params: { path: { id } } });
   return (
-    <Await query={query} page="Project">
+    <Await query={query} page="Project" list={["/projects", "Projects"]}>
       {(project) => <ProjectView project={project} />}
     </Await>
   );
@@ -174,11 +174,7 @@ function Fetch({ project }: { project: Project }) {
     action.run(async () =>
       setJob((await must(client.POST("/v1/projects/{id}/fetch", { params: { path: { id: project.id } } }))).id),
     );
-  const reset = () =>
-    action.run(async () => {
-      await must(client.POST("/v1/projects/{id}/reset", { params: { path: { id: project.id } } }));
-      setJob("");
-    });
+  const [resetting, setResetting] = useState(false);
   const again = <Button label="Fetch what is new" busy={action.busy} icon={RotateCw} onClick={start} />;
   return (
     <div className="mb-6">
@@ -196,13 +192,27 @@ function Fetch({ project }: { project: Project }) {
                 {error?.message ?? (state === "succeeded" ? "It is up to date." : "It was stopped.")}
               </span>
               {error?.code === "upstream_rewritten" && admin && (
-                <Button label="Reset to the fetched branch" busy={action.busy} onClick={reset} />
+                <Button label="Reset to the fetched branch" onClick={() => setResetting(true)} />
               )}
             </p>
           )}
         />
       ) : (
         again
+      )}
+      {resetting && (
+        <Confirm
+          title="Reset to the fetched branch?"
+          word="Reset the project"
+          onClose={() => setResetting(false)}
+          changes={["/v1/projects"]}
+          act={async () => {
+            await must(client.POST("/v1/projects/{id}/reset", { params: { path: { id: project.id } } }));
+            setJob("");
+          }}
+        >
+          The default branch loses merges that were not pushed. The branches of runs stay.
+        </Confirm>
       )}
     </div>
   );

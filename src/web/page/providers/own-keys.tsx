@@ -5,7 +5,8 @@
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api, client, must } from "../../api/client.ts";
-import { useChange } from "../../kit/change.ts";
+import type { RowOf } from "../../api/queries.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { RowList } from "../../kit/row-list.tsx";
 import { useMe } from "../../session/session.tsx";
@@ -13,36 +14,48 @@ import { Button } from "../../ui/button.tsx";
 import { Field, Input, InputField } from "../../ui/field.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { Section } from "../../ui/page.tsx";
-import { ProblemNote } from "../../ui/problem-note.tsx";
+
+type OwnKey = RowOf<"/v1/settings/user-providers">;
 
 export function OwnKeys() {
   const me = useMe();
   const [adding, setAdding] = useState(false);
-  const action = useChange("/v1/settings/user-providers", "/v1/models");
+  const [removed, setRemoved] = useState<OwnKey>();
   const query = api.useQuery("get", "/v1/settings/user-providers", undefined, { enabled: me.session.kind === "user" });
   if (me.session.kind !== "user") return null;
-  const remove = (provider: string) =>
-    action.run(() => client.DELETE("/v1/settings/user-providers/{provider}", { params: { path: { provider } } }));
   return (
     <Section
       title="My own keys"
       actions={<Button label="Add a key" icon={Plus} iconSize={15} onClick={() => setAdding(true)} />}
     >
-      <ProblemNote error={action.error} />
       <RowList
         query={query}
         keyOf={({ provider }) => provider}
         className="items-center gap-4 px-4 py-2"
         empty={<p className="text-dim">None. What you start is paid with this server's keys.</p>}
       >
-        {({ provider, name, masked_key }) => (
+        {(own) => (
           <>
-            <span className="font-medium">{name}</span>
-            <code className="mr-auto font-mono text-sm text-dim">{masked_key}</code>
-            <Button label="Remove" kind="quiet" onClick={() => remove(provider)} />
+            <span className="font-medium">{own.name}</span>
+            <code className="mr-auto font-mono text-sm text-dim">{own.masked_key}</code>
+            <Button label="Remove" kind="quiet" onClick={() => setRemoved(own)} />
           </>
         )}
       </RowList>
+      {removed && (
+        <Confirm
+          title={`Remove your key of ${removed.name}?`}
+          word="Remove the key"
+          onClose={() => setRemoved(undefined)}
+          changes={["/v1/settings/user-providers", "/v1/models"]}
+          act={() => {
+            const params = { path: { provider: removed.provider } };
+            return client.DELETE("/v1/settings/user-providers/{provider}", { params });
+          }}
+        >
+          It is removed here for good. What you start is then paid with this server's keys.
+        </Confirm>
+      )}
       {adding && <AddKey onClose={() => setAdding(false)} />}
     </Section>
   );

@@ -2,14 +2,13 @@
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";
-import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { RowList } from "../../kit/row-list.tsx";
 import { useMe } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input, SelectField, TextArea } from "../../ui/field.tsx";
 import { Section } from "../../ui/page.tsx";
-import { ProblemNote } from "../../ui/problem-note.tsx";
 
 type Login = Schemas["HarnessLogin"];
 const LIST = "/v1/settings/harness-logins";
@@ -18,16 +17,13 @@ const HARNESSES = ["codex", "claude-code", "opencode"] as const satisfies readon
 export function OwnLogins() {
   const me = useMe();
   const [adding, setAdding] = useState(false);
-  const action = useChange(LIST);
+  const [removed, setRemoved] = useState<Login["harness"]>();
   const query = api.useQuery("get", LIST, undefined, { enabled: me.session.kind !== "engine" });
-  const remove = (harness: Login["harness"]) =>
-    action.run(() => client.DELETE("/v1/settings/harness-logins/{harness}", { params: { path: { harness } } }));
   return (
     <Section
       title="My own log-ins of external agents"
       actions={<Button label="Store a log-in" icon={Plus} iconSize={15} onClick={() => setAdding(true)} />}
     >
-      <ProblemNote error={action.error} />
       <RowList
         query={query}
         keyOf={({ harness }) => harness}
@@ -39,11 +35,22 @@ export function OwnLogins() {
             <span className="font-medium">{harness}</span>
             <code className="font-mono text-sm text-dim">{masked_login}</code>
             <span className="mr-auto text-sm">for {agents.join(", ") || "no agent yet"}</span>
-            <Button label="Remove" kind="quiet" onClick={() => remove(harness)} />
+            <Button label="Remove" kind="quiet" onClick={() => setRemoved(harness)} />
             <p className="w-full text-sm text-dim">{not_held}</p>
           </>
         )}
       </RowList>
+      {removed && (
+        <Confirm
+          title={`Remove your log-in of ${removed}?`}
+          word="Remove the log-in"
+          onClose={() => setRemoved(undefined)}
+          changes={[LIST]}
+          act={() => client.DELETE("/v1/settings/harness-logins/{harness}", { params: { path: { harness: removed } } })}
+        >
+          It is removed here for good. Work that is running keeps it until it ends.
+        </Confirm>
+      )}
       {adding && <StoreLogin onClose={() => setAdding(false)} />}
     </Section>
   );

@@ -4,6 +4,7 @@ import { ExternalLink } from "lucide-react";
 import { useRef, useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Check, DataList, Field, Input } from "../../ui/field.tsx";
@@ -19,6 +20,7 @@ export function ProviderDialog({ provider, onClose }: { provider: Provider; onCl
   const action = useChange("/v1/settings/providers", "/v1/models");
   const trial = useChange();
   const [tested, setTested] = useState<Tested>();
+  const [forgetting, setForgetting] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const params = { path: { id } };
   const models = tested?.models.length ? tested.models : provider.models;
@@ -31,12 +33,27 @@ export function ProviderDialog({ provider, onClose }: { provider: Provider; onCl
       const body = { ...pickFilled("base_url"), ...(raw("api_key") ? { api_key: raw("api_key") } : {}) };
       setTested(await must(client.POST("/v1/settings/providers/{id}/test", { params, body })));
     });
-  const forget = () =>
-    action.run(async () => {
-      await must(client.DELETE("/v1/settings/providers/{id}", { params }));
-      notify(`${name} is forgotten.`);
-      onClose();
-    });
+  if (forgetting)
+    return (
+      <Confirm
+        title={`Forget ${name}?`}
+        word="Forget the provider"
+        onClose={onClose}
+        changes={["/v1/settings/providers", "/v1/models"]}
+        act={async () => {
+          await must(client.DELETE("/v1/settings/providers/{id}", { params }));
+          notify(`${name} is forgotten.`);
+        }}
+      >
+        Its key and settings here are removed for good.
+        {env_var && (
+          <>
+            {" "}
+            If the server's environment holds <code className="font-mono">{env_var}</code>, that key counts again.
+          </>
+        )}
+      </Confirm>
+    );
   return (
     <Dialog title={name} onClose={onClose}>
       <div ref={box}>
@@ -86,7 +103,7 @@ export function ProviderDialog({ provider, onClose }: { provider: Provider; onCl
           <Check name="enabled" label="Switched on" defaultChecked={enabled} />
           <div className="mb-3 flex flex-wrap items-center gap-2">
             <Button label={trial.busy ? "Asking it…" : "Test"} busy={trial.busy} onClick={test} />
-            {configured && <Button label="Forget" kind="danger" onClick={forget} busy={action.busy} />}
+            {configured && <Button label="Forget…" kind="danger" onClick={() => setForgetting(true)} />}
           </div>
           <TestResult tested={tested} error={trial.error} />
         </Form>

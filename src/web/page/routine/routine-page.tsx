@@ -38,7 +38,7 @@ export default function RoutinePage() {
   const params = { path: { agent_id: agent, id } };
   const routine = api.useQuery("get", "/v1/pulse-routines/{agent_id}/{id}", { params });
   return (
-    <Await query={routine} page="Routine">
+    <Await query={routine} page="Routine" list={["/routines", "Routines"]}>
       {(data) => <RoutineView routine={data} />}
     </Await>
   );

@@ -4,7 +4,7 @@
  */
 import { memo, useEffect, useMemo, useRef, useState } from "react";
 import type { Schemas } from "../../api/client.ts";
-import { costText, formatDuration, formatNumber } from "../../ui/format.ts";
+import { costText, formatDuration, pluralize } from "../../ui/format.ts";
 import { useSlices } from "../../ui/slices.ts";
 import { Status } from "../../ui/status.tsx";
 import { useNow } from "../../ui/time.tsx";
@@ -284,7 +284,7 @@ function Legend({
             {name} {formatDuration(ms)}
           </span>
         ))}
-      {timeline.left_out > 0 && <span>{formatNumber(timeline.left_out)} older attempts are not shown.</span>}
+      {timeline.left_out > 0 && <span>Not shown: {pluralize(timeline.left_out, "older attempt")}.</span>}
     </p>
   );
 }

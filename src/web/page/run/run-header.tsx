@@ -169,7 +169,7 @@ function Next({ run, files, tab, restart }: Pick<Props, "run" | "files" | "tab">
 
 function Facts({ run }: { run: Run }) {
   const facts: [name: string, value: ReactNode][] = [
-    ["Steps", `${run.steps_done} of ${run.steps_total} steps`],
+    ["Steps", `${run.steps_done} of ${pluralize(run.steps_total, "step")}`],
     ["Took", <Took key="took" from={run.started_at} to={run.finished_at} />],
     ["Cost", `${costText(run)}${run.budget_usd === null ? "" : ` of ${formatUsd(run.budget_usd)}`}`],
     ["Tokens", `${count(run.tokens)} tokens`],

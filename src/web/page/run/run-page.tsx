@@ -34,7 +34,7 @@ export default function RunPage() {
   const { id = "" } = useParams<{ id: string }>();
   const run = api.useQuery("get", "/v1/runs/{id}", { params: { path: { id } } });
   return (
-    <Await query={run} page="Run">
+    <Await query={run} page="Run" list={["/runs", "Runs"]}>
       {(data) => <RunView key={data.id} run={data} />}
     </Await>
   );

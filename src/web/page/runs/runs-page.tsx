@@ -3,6 +3,7 @@ import { Play, RotateCw, Square } from "lucide-react";
 import { useCallback, useState } from "react";
 import { api, client, must } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
+import { Confirm } from "../../kit/confirm.tsx";
 import type { Listed } from "../../kit/list.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { AgentFilter, FilterBar, FilterSelect, SearchInput } from "../../ui/filter.tsx";
@@ -73,6 +74,7 @@ function SelectableRuns({ query }: { query: Listed<Run> }) {
       setChosen((old) => (old.has(key) ? new Set([...old].filter((one) => one !== key)) : new Set([...old, key]))),
     [],
   );
+  const [cancelling, setCancelling] = useState(false);
   const steer = async (action: "cancel" | "restart") => {
     setBusy(true);
     setError(undefined);
@@ -117,10 +119,21 @@ function SelectableRuns({ query }: { query: Listed<Run> }) {
           <span className="mr-6 font-medium whitespace-nowrap max-sm:mr-0 max-sm:w-full">
             {pluralize(chosen.size, "run")} selected
           </span>
-          <Button label="Cancel" busy={busy} icon={Square} iconSize={13} onClick={() => steer("cancel")} />
+          <Button label="Cancel" busy={busy} icon={Square} iconSize={13} onClick={() => setCancelling(true)} />
           <Button label="Restart" busy={busy} icon={RotateCw} iconSize={13} onClick={() => steer("restart")} />
           <Button label="Clear" kind="quiet" onClick={() => setChosen(new Set())} />
         </section>
+      )}
+      {cancelling && (
+        <Confirm
+          title={`Cancel ${pluralize(chosen.size, "run")}?`}
+          word={chosen.size === 1 ? "Cancel the run" : "Cancel the runs"}
+          onClose={() => setCancelling(false)}
+          changes={[]}
+          act={() => steer("cancel")}
+        >
+          What is at work stops. What was done stays, and the runs can be restarted from where they were.
+        </Confirm>
       )}
     </>
   );

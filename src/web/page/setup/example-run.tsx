@@ -5,7 +5,7 @@ import { Link } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
-import { costText } from "../../ui/format.ts";
+import { costText, pluralize } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { CliLine } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -60,7 +60,7 @@ function Progress({ run }: { run: Run }) {
       <p className="flex flex-wrap items-center gap-x-4 gap-y-1">
         <Status status={run.status} />
         <span className="text-sm text-dim tabular-nums">
-          {run.steps_done} of {run.steps_total} steps, <Took from={run.started_at} to={run.finished_at} />,{" "}
+          {run.steps_done} of {pluralize(run.steps_total, "step")}, <Took from={run.started_at} to={run.finished_at} />,{" "}
           {costText(run)}
         </span>
         <Link href={`/runs/${run.id}`} className="ml-auto underline">

@@ -32,7 +32,7 @@ export default function SkillPage() {
   const params = { path: { name }, query: agent_id ? { agent_id } : {} };
   const query = useTagged("/v1/skills/{name}", params, () => client.GET("/v1/skills/{name}", { params }));
   return (
-    <Await query={query} page="Skill">
+    <Await query={query} page="Skill" list={["/skills", "Skills"]}>
       {(tagged) => <SkillView key={`${name} ${agent_id}`} tagged={tagged} params={params} />}
     </Await>
   );

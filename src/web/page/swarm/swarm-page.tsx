@@ -36,7 +36,7 @@ export default function SwarmPage() {
   // A swarm has at most 50 tasks, so one page has all of them.
   const tasks = usePages("/v1/swarm/{id}/tasks", { ...params, query: { limit: 200 } });
   return (
-    <Await query={swarm} page="Swarm">
+    <Await query={swarm} page="Swarm" list={["/swarms", "Swarms"]}>
       {(data) => (
         <>
           <Header swarm={data} tasks={tasks.rows} />

@@ -29,9 +29,9 @@ export default function TaskPage() {
   const project = api.useQuery("get", "/v1/projects/{id}", { params: { path: { id } } });
   const task = api.useQuery("get", "/v1/projects/{id}/tasks/{tid}", { params: { path: { id, tid } } });
   return (
-    <Await query={task} page="Task" rows={6}>
+    <Await query={task} page="Task" list={["/board", "Board"]} rows={6}>
       {(task) => (
-        <Await query={project} page="Task">
+        <Await query={project} page="Task" list={["/board", "Board"]}>
           {(project) => <TaskView task={task} project={project} />}
         </Await>
       )}

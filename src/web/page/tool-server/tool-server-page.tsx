@@ -34,7 +34,7 @@ export default function ToolServerPage() {
   const { id = "" } = useParams<{ id: string }>();
   const query = api.useQuery("get", "/v1/mcp/{id}", { params: { path: { id } } });
   return (
-    <Await query={query} page="Tool server">
+    <Await query={query} page="Tool server" list={["/tool-servers", "Tool servers"]}>
       {(server) => <ServerView server={server} />}
     </Await>
   );

@@ -110,7 +110,7 @@ export default function UsagePage() {
               <p className="mb-4 text-sm text-dim">
                 {totals.calls_without_price === 1
                   ? "1 call has no known price and is not in the sum. Give its model one under Model providers."
-                  : `${count(totals.calls_without_price)} calls have no known price and are not in the sum. Give their models one under Model providers.`}
+                  : `Not in the sum: ${pluralize(totals.calls_without_price, "call")} without a known price. Give their models one under Model providers.`}
               </p>
             )}
             <Trends
