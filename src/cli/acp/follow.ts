@@ -20,6 +20,9 @@ interface FollowedTurn {
 }
 
 const PAUSE_MS = 500;
+/** How far the end of a turn may lie from the chat's last activity, in ms. */
+const NEAR_MS = 60_000;
+const LOST_WORDS = "Some words of this reply are missing here. Open the chat again to read them.";
 const createEndedProblem = () => new Problem(409, "session_ended", "This chat has ended. Start a new one.");
 
 /**
@@ -65,15 +68,30 @@ async function readSome(client: Client, turn: FollowedTurn, signal: AbortSignal)
   return undefined;
 }
 
-/** The log no longer has the missing events, so the chat's status decides whether its turn has ended. */
-async function skipLost(client: Client, { chatId, position }: FollowedTurn): Promise<TurnEnd | undefined> {
-  const { status, reply } = await client.call("GET", `${pathOf(chatId)}?limit=1`);
+/** The log no longer has the missing events, so the server's state says whether the turn has ended, and how. */
+async function skipLost(client: Client, { chatId, position, messageId, take }: FollowedTurn) {
+  const { status, reply, last_activity_at } = await client.call("GET", `${pathOf(chatId)}?limit=1`);
   position.at = reply.last_event_id;
   if (status === "ended") throw createEndedProblem();
+  await take({ id: position.at, kind: "activity", at: last_activity_at, data: { title: LOST_WORDS } });
   if (status === "busy") return undefined;
-  if (status !== "failed") return { status: "succeeded" };
-  const message = "The reply failed. The reason is no longer in the event log: see the chat in the dashboard.";
-  return { status, error: { code: "reply_failed", message } };
+  const query = `session_id=${chatId}&kinds=turn_ended&limit=50`;
+  const { items } = await client.call("GET", `/v1/events?${query}`);
+  const ended = items.find(({ data }) => messageId === undefined || data["message_id"] === messageId);
+  return ended ? endOf(ended.data) : readStoredEnd(client, chatId, last_activity_at);
+}
+
+/** The log no longer has the turn's end either, but the server still knows how the chat's last turn ended. */
+async function readStoredEnd(client: Client, chatId: string, endedAt: string): Promise<TurnEnd> {
+  const [from, to] = [-NEAR_MS, NEAR_MS].map((ms) => new Date(Date.parse(endedAt) + ms).toISOString());
+  const { items } = await client.call("GET", `/v1/lifecycle/day?from=${from}&to=${to}`);
+  const status = items.findLast(({ session_id }) => session_id === chatId)?.status;
+  if (status === "succeeded" || status === "cancelled") return { status };
+  const message =
+    status === "failed"
+      ? "The reply failed. The reason is no longer in the event log: send the message again."
+      : "Whether the reply is complete is no longer in the event log: see the chat in the dashboard.";
+  return { status: "failed", error: { code: "reply_failed", message } };
 }
 
 function endOf(data: SkepEvent["data"]): TurnEnd {

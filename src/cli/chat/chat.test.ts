@@ -137,7 +137,7 @@ describe("a chat at a terminal", () => {
     expect((await chats("reviewer")).map(({ message_count }) => message_count)).toEqual([3, 4]);
   });
 
-  test("a reply that waits for a provider says so, in a chat that continues too, and /try asks it at once", async () => {
+  test("a reply that waits or failed says why, in a chat that continues too, and /try asks at once", async () => {
     const models = await createModelServer();
     const own = await startServer();
     const lab = { base_url: `${models.origin}/v1`, models: [{ id: "m1", context_window: 32_768 }] };
@@ -169,8 +169,15 @@ describe("a chat at a terminal", () => {
     second.type("/try\r");
     await second.shows(/Here I am\.[\s\S]*talker \$[^\n]* ›/);
     expect(models.requests.length).toBe(before + 1);
+    models.next({ kind: "status", status: 403, body: { error: { message: "Not in your region." } } });
+    second.type("And now?\r");
+    await second.shows(/does not allow this \(403\)[\s\S]*›/);
     second.type("/quit\r");
     expect(await second.exited).toBe(0);
+    const third = open("-c");
+    await third.shows(/› And now\?\ncustom-lab does not allow this \(403\): Not in your region\.\ntalker/);
+    third.type("/quit\r");
+    expect(await third.exited).toBe(0);
     await own.remove();
     await models.stop();
   });
@@ -197,6 +204,16 @@ describe("one message for pipes", () => {
     const json = await skep(["chat", "-c", "-p", "Again?", "--json", "--data", server.data], { env });
     expect(json.code).toBe(0);
     expect(JSON.parse(json.stdout)).toMatchObject({ agent_id: "scribe", status: "succeeded", error: null });
+  });
+
+  test("prints no words of a reply that broke off and was asked for again", async () => {
+    const models = await createModelServer();
+    const lab = { base_url: `${models.origin}/v1`, models: [{ id: "m1", context_window: 32_768 }] };
+    await server.request("PUT", "/v1/settings/providers/custom-lab", { body: lab });
+    models.next({ kind: "cut", reply: { text: "Hello wor" }, how: "closed" }, reply({ text: "Good day." }));
+    const args = ["chat", "scribe", "-p", "Hm?", "--model", "custom-lab/m1", "--data", server.data];
+    expect(await skep(args, { env })).toEqual({ code: 0, stdout: "Good day.\n", stderr: "" });
+    await models.stop();
   });
 
   test("wrong use is named: an empty message, an agent that does not exist, a file that does not exist", async () => {

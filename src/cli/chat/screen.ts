@@ -22,6 +22,9 @@ export function createScreen(bare = false) {
   const calls = new Map<string, string>();
   let hasStatus = false;
   let endsLine = false;
+  /** A pipe cannot take back words, and a reply that breaks off is asked for again. So it gets words that are final. */
+  const holds = bare && !live;
+  let held = "";
 
   /** Shows a status line until something else is written. */
   const showStatus = (text: string): void => {
@@ -49,14 +52,30 @@ export function createScreen(bare = false) {
     const now = [...calls.values()].at(-1);
     if (now !== undefined) showStatus(`… ${now}`);
   };
-  /** Writes text of the agent that was said before the first event. */
-  const say = (text: string): void => {
+  const write = (text: string): void => {
     clearStatus();
     if (open !== "text") close();
     open = "text";
     markdown ??= createMarkdown((piece) => void out.write(piece));
     markdown.push(text);
     endsLine = text.endsWith("\n");
+  };
+  /** Says text of the agent; also what was said before the first event. */
+  const say = (text: string): void => {
+    if (holds) held += text;
+    else write(text);
+  };
+  const writeHeld = (): void => {
+    if (held !== "") write(held);
+    held = "";
+  };
+  const withdraw = (): void => {
+    held = "";
+    const note = paint("dim", "(the reply was interrupted and starts again)");
+    if (!bare) return showLine(note);
+    if (holds) return;
+    close();
+    console.error(note);
   };
   const think = (text: string): void => {
     if (bare) return;
@@ -77,6 +96,7 @@ export function createScreen(bare = false) {
     showCalls();
   };
   const turnEnded = (data: Data): void => {
+    writeHeld();
     close();
     clearStatus();
     calls.clear();
@@ -92,6 +112,7 @@ export function createScreen(bare = false) {
       if (kind === "agent_output" && data["call_id"] === undefined) say(String(data["text"]));
       if (kind === "agent_thinking") think(String(data["text"]));
       if (kind === "tool_call_start") {
+        writeHeld();
         close();
         calls.set(String(data["call_id"]), oneLine(`${data["tool"]} ${inputText(data["input"])}`));
         showCalls();
@@ -100,11 +121,12 @@ export function createScreen(bare = false) {
       if (kind === "activity") showLine(paint("dim", `(${localizeTimes(oneLine(String(data["title"])))})`));
       if (kind === "permission_requested" && !bare)
         showStatus(`waits for an answer: ${oneLine(String(data["message"] ?? ""))}`);
-      if (kind === "output_withdrawn") showLine(paint("dim", "(the reply was interrupted and starts again)"));
+      if (kind === "output_withdrawn") withdraw();
       if (kind === "turn_ended") turnEnded(data);
     },
     /** Finishes, and leaves the cursor at the beginning of a line. */
     end(): void {
+      writeHeld();
       close();
       clearStatus();
     },

@@ -1,6 +1,7 @@
 /** A chat at a terminal: asks for a line, shows the reply, and repeats this until the person leaves. */
 import { isProblem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
+import { membersOf, textIn } from "../../core/is-object.ts";
 import { INTERRUPTED } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";
 import { oneLine, paint } from "../terminal/style.ts";
@@ -11,7 +12,7 @@ import { createInputLine, type InputLine } from "./line.ts";
 import { markdownLines } from "./markdown.ts";
 import { withPermissions } from "./permissions.ts";
 import { createScreen, type Screen } from "./screen.ts";
-import { type ChatView, follow, meterOf, pathOf, say } from "./session.ts";
+import { type ChatView, follow, type MessageView, meterOf, pathOf, say } from "./session.ts";
 
 /** The state that the chat's commands change. */
 export interface ChatState {
@@ -124,12 +125,20 @@ async function begin(state: ChatState, input: InputLine): Promise<void> {
       console.log(
         role === "user" ? `${paint("dim", "›")} ${oneLine(content)}` : markdownLines(content.trimEnd()).join("\n"),
       );
-  if (status !== "busy") return;
+  if (status !== "busy") return tellLastFailure(client, session.id, messages);
   const screen = createScreen();
   if (reply.text !== "") screen.say(reply.text);
   if (provider_wait)
     console.log(paint("dim", `(Waits: ${localizeTimes(oneLine(provider_wait.reason))})\n${MEANWHILE}`));
   await follow(client, session.id, reply.last_event_id, createEventHandler(state, input, screen)).finally(screen.end);
+}
+
+/** Shows why the chat's last reply failed, if it did and its message was not taken back. */
+async function tellLastFailure(client: Client, id: string, messages: readonly MessageView[]): Promise<void> {
+  const { items } = await client.call("GET", `/v1/events?session_id=${id}&kinds=turn_ended&limit=1`);
+  const { status, error, message_id } = membersOf(items[0]?.data);
+  if (status !== "failed" || messages.some((one) => one.withdrawn && one.id === message_id)) return;
+  console.log(paint("red", oneLine(textIn(error, "message") ?? "The reply failed.")));
 }
 
 /** Deletes the chat if nobody said anything in it. */

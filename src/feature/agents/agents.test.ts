@@ -112,17 +112,27 @@ describe("agents", () => {
     expect(readFileSync(pathOf("ann/AGENT.md"), "utf8")).toBe(before);
   });
 
-  test("ids, owners and made-up fields of a body have no effect", async () => {
-    const { status, body } = await configure("ann", { id: "eve", status: "working", __proto__x: 1, source_file: "/x" });
+  test("what GET shows may be sent back; ids and owners in it have no effect", async () => {
+    const { body: shown } = await get("ann");
+    const { status, body } = await configure("ann", { ...shown, id: "eve", status: "working", source_file: "/x" });
     expect([status, body.id, body.status]).toEqual([200, "ann", "idle"]);
     const text = readFileSync(pathOf("ann/AGENT.md"), "utf8");
-    for (const word of ["eve", "source_file", "proto", "working"]) expect(text).not.toContain(word);
-    const raw = '{"__proto__":{"name":"polluted"},"constructor":{"prototype":{"x":1}},"description":"fine"}';
-    const answer = await server.request<AgentDetail>("PUT", "/v1/agents/ann/config", {
-      body: raw,
-      headers: { "Content-Type": "application/json" },
-    });
-    expect([answer.body.name, answer.body.description]).toEqual(["Ann", "fine"]);
+    for (const word of ["eve", "source_file", "working"]) expect(text).not.toContain(word);
+    const raw = '{"__proto__":{"name":"polluted"},"description":"fine"}';
+    const headers = { "Content-Type": "application/json" };
+    expect(await server.request("PUT", "/v1/agents/ann/config", { body: raw, headers })).toMatchObject({ status: 422 });
+    expect((await get("ann")).body.name).toBe("Ann");
+  });
+
+  test.each([
+    ["max_turn", { max_turn: 5 }, "max_turn is not known."],
+    ["config", { config: { max_turns: 5 } }, "The fields of config stand beside it, not in it"],
+  ])("a field that would have no effect is refused: %s", async (name, body, words) => {
+    const before = readFileSync(pathOf("ann/AGENT.md"), "utf8");
+    const answer = await server.request("PUT", "/v1/agents/ann/config", { body: { ...body, description: "changed" } });
+    expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer: `/${name}` }] } });
+    expect(String(answer.body["detail"])).toContain(words);
+    expect(readFileSync(pathOf("ann/AGENT.md"), "utf8")).toBe(before);
   });
 
   test("the entity tag follows the file: an edit on disk makes an older one fail with 412", async () => {

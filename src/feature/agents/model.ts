@@ -83,6 +83,8 @@ const Prompt = t.String({ minLength: 1, maxLength: LIMITS.textCharacters, patter
 export type AgentChange = Record<string, unknown> & { prompt?: string };
 export type AgentCreate = AgentChange & { id: string; prompt: string };
 
+const SHOWN = "Shown by `GET /v1/agents/{id}`, so it may be sent back; it changes nothing.";
+
 /**
  * Request bodies for agents, made of the fields of agent files. Null clears a field.
  * @param fields the fields as `engine/agent-file.ts` declares them.
@@ -92,8 +94,13 @@ export function agentBodies(fields: TObject) {
     Object.entries(fields.properties).map(([name, schema]) => [name, t.Optional(orNull(schema))]),
   );
   const change = { ...identity, ...clearing, prompt: t.Optional(Prompt) };
+  const shown = Object.fromEntries(
+    Object.keys(AgentDetail.properties)
+      .filter((name) => !Object.hasOwn(change, name))
+      .map((name) => [name, t.Optional(t.Unknown({ description: SHOWN }))]),
+  );
   return {
-    change: t.Unsafe<AgentChange>(t.Object(change)),
+    change: t.Unsafe<AgentChange>(t.Object({ ...change, ...shown }, { additionalProperties: false })),
     create: t.Unsafe<AgentCreate>(t.Object({ ...change, id: t.String({ pattern: SLUG.source }), prompt: Prompt })),
     /** Names of the front matter fields that a body may set. */
     names: [...Object.keys(identity), ...Object.keys(clearing)],

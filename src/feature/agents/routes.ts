@@ -41,6 +41,7 @@ export function agentRoutes(
     }),
     defineOperation("updateAgentConfig", "PUT /v1/agents/:id/config", {
       access: "admin",
+      strict: true,
       body: bodies.change,
       answer: AgentDetail,
       summary: "Change an agent's configuration; comments in its file are kept",

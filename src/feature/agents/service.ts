@@ -1,4 +1,5 @@
 /** Agents for the API: their files, combined with what other features know about them. */
+import { isDeepStrictEqual } from "node:util";
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
 import { type LabeledHost, lackOfHost } from "../../core/host-labels.ts";
 import { isSlug } from "../../core/ids.ts";
@@ -155,6 +156,11 @@ export function createAgents(deps: AgentsDeps) {
     /** @throws Problem 404, 409 broken file, 422. */
     configure(id: string, change: AgentChange, caller: Caller): AgentDetail {
       const agent = find(id);
+      if (change["config"] !== undefined && !isDeepStrictEqual(change["config"], settingsOf(agent)))
+        throw invalidField(
+          "/config",
+          "The fields of config stand beside it, not in it: a change in it would have no effect",
+        );
       assertTools(change, ports.toolNames());
       assertHost(change);
       const patch = patchOf(change);

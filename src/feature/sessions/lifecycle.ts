@@ -50,6 +50,7 @@ const refsOf = (session: SessionRow) => ({
 });
 
 const STOPPED = "Stopped before it ended. It may have happened in part; look before you repeat it.";
+const NOT_BEGUN = "Stopped before it began. Nothing of it has happened.";
 
 export function createLifecycle({ clock, rows, transcript, tree, ownerOf, notifyFollowers, stopNow }: LifecycleDeps) {
   const readNow = () => toTimestamp(clock.now());
@@ -79,7 +80,8 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, notify
     const before = rows.findWork(id);
     if (!before || before.finished_at !== null) return;
     const execution = toExecution(before, null);
-    for (const call of transcript.openCalls(before.session_id, id)) interruptCall(tx, execution, call, STOPPED);
+    for (const call of transcript.openCalls(before.session_id, id))
+      interruptCall(tx, execution, call, call.status === "running" ? STOPPED : NOT_BEGUN);
     const error = ending.status === "failed" ? ending.error : null;
     rows.updateExecution(id, {
       status: ending.status,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { hasBrowser, openBrowser } from "../browser.ts";
-import { createModelServer, type ModelServer, reply } from "../model-server.ts";
+import { type Behaviour, createModelServer, type ModelServer, reply } from "../model-server.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { typeInto } from "./keyboard.ts";
 import { visit } from "./visitor.ts";
@@ -100,6 +100,37 @@ describe.skipIf(!hasBrowser())("models", () => {
       .waitFor();
     await page.getByRole("button", { name: "Try now" }).click();
     await page.getByText("Here I am.").waitFor();
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("a reply that failed says why, also after a reload, until the message is taken back or another is answered", async () => {
+    const { page, open, close, axe, faults } = await visit(browser, server.url);
+    const say = async (text: string) => {
+      await typeInto(page.getByRole("textbox", { name: "Message" }), text);
+      await page.keyboard.press("Enter");
+    };
+    const alert = page.getByRole("alert").filter({ hasText: /custom-lab does not allow this \(403\).*provider_auth/ });
+    const refusal: Behaviour = { kind: "status", status: 403, body: { error: { message: "Not in your region." } } };
+    models.next(refusal, reply({ text: "Here I am." }));
+    const chat = await server.request<{ id: string }>("POST", "/v1/chat/sessions", { body: { agent_id: "worker" } });
+    await open(`/chat/${chat.body.id}`);
+    await say("Are you there?");
+    await alert.waitFor();
+    expect(await page.getByText("has answered").count()).toBe(0);
+    await page.reload();
+    await alert.waitFor();
+    expect(await axe()).toEqual([]);
+    await say("And now?");
+    await page.getByText("Here I am.").waitFor();
+    await page.getByText("has answered").waitFor({ state: "attached" });
+    expect(await alert.count()).toBe(0);
+    models.next(refusal);
+    await say("Still?");
+    await alert.waitFor();
+    await page.getByRole("button", { name: "More about this message" }).last().click();
+    await page.getByRole("menuitem", { name: "Take back to here and edit" }).click();
+    await alert.waitFor({ state: "detached" });
     await close();
     expect(faults).toEqual([]);
   });

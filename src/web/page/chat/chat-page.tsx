@@ -19,9 +19,10 @@ import { WorkChanges } from "../changes/work-changes.tsx";
 import { useMayDo } from "../projects/roles.ts";
 import { PermissionCard } from "../runs/permission-card.tsx";
 import { Announce } from "./announce.tsx";
-import { type Chat, refreshChat, useChat, useReply } from "./chat.ts";
+import { type Chat, refreshChat, useChat, useLastEnd, useReply } from "./chat.ts";
 import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
+import { Failure } from "./failure.tsx";
 import { type MessageActions, Messages, RunningReply } from "./messages.tsx";
 import { Queue } from "./queue.tsx";
 import { useStayAtEnd } from "./stay-at-end.ts";
@@ -108,6 +109,7 @@ function ChatView({ id }: { id: string }) {
   };
   const agent = agents.data?.items.find((one) => one.id === chat?.agent_id)?.name ?? chat?.agent_id ?? "";
   const busy = chat?.status === "busy";
+  const end = useLastEnd({ sessionId: chat?.id, busy, last_activity_at: chat?.last_activity_at });
   const open = chat?.status === "ready" || busy;
   const maySpeak = useMayDo(chat?.project_id)("contributor");
   const [tab] = useParam("tab");
@@ -140,7 +142,8 @@ function ChatView({ id }: { id: string }) {
             mayAsk={maySpeak}
             tryNow={() => must(client.POST("/v1/chat/sessions/{id}/try-now", path)).finally(refreshChat)}
           />
-          <Announce agent={agent} busy={busy} />
+          <Failure end={end} messages={messages} />
+          <Announce agent={agent} busy={busy} status={end?.["status"]} />
           <ProblemNote error={action.error} />
           <div className="sticky bottom-0 z-10 mt-4 -mb-16 bg-bg pt-2 pb-3">
             <Queue chat={chat} mayChange={maySpeak} />

@@ -1,6 +1,6 @@
 /** A chat on the screen: its messages page by page, and the text of the running reply. */
 
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
@@ -25,6 +25,26 @@ export function useChat(id: string) {
   });
   const pages = query.data?.pages ?? [];
   return { ...query, chat: pages[0], messages: pages.toReversed().flatMap(({ messages }) => messages) };
+}
+
+type TurnEnd = Schemas["LoggedEvent"]["data"];
+
+interface Talk {
+  sessionId: string | undefined;
+  busy: boolean;
+  last_activity_at: string | undefined;
+}
+
+/** How the newest reply ended. Undefined while a reply is under way, and if the event log no longer says it. */
+export function useLastEnd({ sessionId, busy, last_activity_at }: Talk): TurnEnd | undefined {
+  const query = { session_id: sessionId ?? "", kinds: "turn_ended", limit: 1 };
+  const isQuiet = sessionId !== undefined && !busy;
+  const { data } = useQuery({
+    queryKey: ["get", "/v1/events", { params: { query } }, last_activity_at],
+    queryFn: ({ signal }) => must(client.GET("/v1/events", { params: { query }, signal })),
+    enabled: isQuiet,
+  });
+  return isQuiet ? data?.items[0]?.data : undefined;
 }
 
 export const CHAT_PATHS: ApiPath[] = ["/v1/chat/sessions"];

@@ -12,8 +12,9 @@ import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { More } from "../../ui/table.tsx";
 import { Announce } from "../chat/announce.tsx";
-import { useReply } from "../chat/chat.ts";
+import { useLastEnd, useReply } from "../chat/chat.ts";
 import { Composer } from "../chat/composer.tsx";
+import { Failure } from "../chat/failure.tsx";
 import { Messages, RunningReply } from "../chat/messages.tsx";
 import { useStayAtEnd } from "../chat/stay-at-end.ts";
 import { Known } from "./known.tsx";
@@ -28,6 +29,8 @@ function View({ id }: { id: string }) {
   const query = useOnboarding(id);
   const { onboarding, messages } = query;
   const reply = useReply(onboarding?.session_id ?? "", onboarding?.reply, refreshOnboarding);
+  const { session_id: sessionId, busy = false, last_activity_at } = onboarding ?? {};
+  const end = useLastEnd({ sessionId, busy, last_activity_at });
   const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
   const { log, toEnd } = useStayAtEnd(onboarding !== undefined);
   return (
@@ -50,7 +53,8 @@ function View({ id }: { id: string }) {
                     <Empty>Nothing was said yet. Answer the first question below.</Empty>
                   )}
                 </div>
-                <Announce agent={agent} busy={onboarding.busy} />
+                <Failure end={end} messages={messages} />
+                <Announce agent={agent} busy={busy} status={end?.["status"]} />
                 <Foot onboarding={onboarding} toEnd={toEnd} />
               </div>
             </div>
