@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { badUsage, Problem } from "../core/errors.ts";
 import { putScip, removeExactReferences } from "../graph/scip/exact-references.ts";
 import { acting, type Common, clientOf, placeOf, print, withCommon } from "./graph-command.ts";
+import { assertPath } from "./read-input.ts";
 
 /** How many stale documents are named. */
 const MAX_NAMED = 5;
@@ -36,6 +37,7 @@ export function scipCommand(graph: Command): void {
 }
 
 function existing(file: string): string {
+  assertPath(file);
   const path = resolve(file);
   if (existsSync(path) && statSync(path).isFile()) return path;
   throw new Problem(404, "bad_usage", `There is no file ${path}.`);
