@@ -6,6 +6,7 @@ import type { AnswerOf } from "../api/types.ts";
 import { readConfig } from "../core/config.ts";
 import { badUsage } from "../core/errors.ts";
 import { loadAppForData } from "./load-app.ts";
+import { assertPath } from "./read-input.ts";
 import { say } from "./resource/command.ts";
 import { connect, onlyServer, type ServerFlags, withServer } from "./server/locate.ts";
 import { bytesText, type Column, tableLines, timeText } from "./terminal/table.ts";
@@ -30,6 +31,7 @@ export function backupCommands(program: Command, exit: (code: number) => void): 
     .action(async (file: string | undefined, flags: Flags) => {
       if (flags.list) return say(flags, await listBackups(flags), exit);
       if (!file?.trim()) throw badUsage("Name the file to write, e.g. skep backup skep-monday.tar.gz, or --list.");
+      assertPath(file);
       const { writeBackup } = await loadAppForData();
       const data = await dataToWrite(flags);
       const report = await writeBackup(data, file, { withoutKeys: flags.keys === false, progress: progressOf(flags) });
@@ -54,6 +56,7 @@ export function backupCommands(program: Command, exit: (code: number) => void): 
     )
     .option("--json", "print JSON instead of text")
     .action(async (file: string, flags: Flags) => {
+      assertPath(file);
       const { restoreBackup, markRestored } = await loadAppForData();
       const data = dataOf(flags);
       const report = await restoreBackup(file, data);

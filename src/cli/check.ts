@@ -1,6 +1,7 @@
 /** `skep check FILE…`: every problem of pipeline, agent and skill files, with file, line and column. Needs no server. */
 import type { Command } from "commander";
 import { loadApp } from "./load-app.ts";
+import { assertPath } from "./read-input.ts";
 import { say } from "./resource/command.ts";
 import type { ServerFlags } from "./server/locate.ts";
 import { paint } from "./terminal/style.ts";
@@ -13,6 +14,7 @@ export function checkCommand(program: Command, exit: (code: number) => void): vo
     .argument("<file...>", "files to check, or folders of files, e.g. data/agents")
     .option("--json", "print JSON instead of text")
     .action(async (paths: string[], flags: ServerFlags) => {
+      paths.forEach(assertPath);
       const files = (await loadApp()).checkFiles(paths);
       const lines = files.flatMap(({ file, problems }) =>
         problems.map(({ line, column, message }) => `${paint("bold", `${file}:${line}:${column}`)}  ${message}`),

@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { badUsage, Problem } from "../core/errors.ts";
 import { putScip, removeExactReferences } from "../graph/scip/exact-references.ts";
 import { type Common, clientOf, placeOf, print, withCommon, wrapAction } from "./graph-command.ts";
+import { assertPath } from "./read-input.ts";
 import { formatCount } from "./terminal/table.ts";
 
 /** How many stale documents are named. */
@@ -41,6 +42,7 @@ export function scipCommand(graph: Command): void {
 }
 
 function requireFile(file: string): string {
+  assertPath(file);
   const path = resolve(file);
   if (existsSync(path) && statSync(path).isFile()) return path;
   throw new Problem(404, "bad_usage", `There is no file ${path}.`);

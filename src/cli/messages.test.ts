@@ -68,7 +68,7 @@ describe("a refusal is a sentence about what was typed", () => {
       "a host",
       ["agents", "allow", "lead", "https://example.org/a"],
       "",
-      /^skep: host must be a host name or an address/,
+      /^skep: https:\/\/example\.org\/a: give one host or address/,
     ],
     ["a budget", ["run", "hello", "Greet", "--budget", "much"], "", /^skep: --budget must be a number\.\n$/],
     ["a key's end", ["keys", "create", "nightly", "--days", ""], "", /^skep: --days takes a number from 0 to 3650/],

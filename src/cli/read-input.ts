@@ -33,8 +33,24 @@ export async function readFile(path: string): Promise<File> {
   return new File([await Bun.file(path).arrayBuffer()], basename(path));
 }
 
-/** Checks that a path is a file or a pipe. @throws Problem 422 `unreadable`. */
+/** Reads what is to be sent from standard input. @throws Problem 422 `unreadable`. */
+export async function readInput(): Promise<File> {
+  if (process.stdin.isTTY) throw unreadable("Nothing comes on standard input: pipe the file in.");
+  return new File([await Bun.stdin.arrayBuffer()], "input");
+}
+
+/**
+ * `-` means standard input or output in every command. A command that needs a file, for its name or to read it twice,
+ * refuses `-`. @throws Problem 422 `bad_usage`.
+ */
+export function assertPath(path: string): void {
+  if (path === "-")
+    throw badUsage("This command needs a file: - stands for standard input or output. A file called - is ./-");
+}
+
+/** Checks that a path is a file or a pipe. @throws Problem 422 `bad_usage`, `unreadable`. */
 export function assertFile(path: string): void {
+  assertPath(path);
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory()) throw unreadable(`${path} is a folder, not a file.`);
   if (!found?.isFile() && !found?.isFIFO()) throw unreadable(`There is no file ${path}.`);

@@ -7,6 +7,7 @@ import { RELEASE_KEY } from "../core/release-key.ts";
 import { compareVersions } from "../core/update-manifest.ts";
 import { BUILD } from "../core/version.ts";
 import { installUpdate, previousPath, readManifest, rollBack } from "./install-update.ts";
+import { assertPath } from "./read-input.ts";
 import { runningServer } from "./server/server-file.ts";
 
 interface Flags {
@@ -51,6 +52,7 @@ async function update(flags: Flags): Promise<number> {
   const source = flags.from ?? config.updateCheckUrl;
   if (source === undefined)
     throw badUsage("Where from? Name a manifest with --from FILE or --from ADDRESS, or set UPDATE_CHECK_URL.");
+  assertPath(source);
   const publicKey = config.updatePublicKey ?? RELEASE_KEY;
   if (flags.check) {
     const { manifest } = await readManifest(source, publicKey);

@@ -3,6 +3,8 @@
  * (`bridge`), or only the hosts of a list, through the server's proxy. Pure.
  */
 import { type Static, Type as t } from "@sinclair/typebox";
+import { attempt } from "./attempt.ts";
+import { plainHost } from "./plain-host.ts";
 
 /**
  * Words in an allow-list that stand for the addresses a tool of the image is configured with. So mirrors work, and
@@ -30,7 +32,7 @@ export const AllowList = t.Object(
       {
         maxItems: MAX_ENTRIES,
         uniqueItems: true,
-        description: `Hosts (example.org, *.example.org, example.org:8080; ports 80 and 443 unless one is named) and presets: ${NETWORK_PRESETS.join(", ")}. An agent's list can also contain ${PROJECT_HOSTS}, which stands for the hosts that the project allows.`,
+        description: `Hosts (example.org, *.example.org, example.org:8080, [2001:db8::1]:443; ports 80 and 443 unless one is named) and presets: ${NETWORK_PRESETS.join(", ")}. An agent's list can also contain ${PROJECT_HOSTS}, which stands for the hosts that the project allows.`,
       },
     ),
   },
@@ -87,12 +89,18 @@ const WEB_PORTS = [80, 443];
 /** Pattern of an entry that is no preset: a host, a host after `*.`, or an address, with or without a port. */
 export const HOST_ENTRY = ENTRY;
 
+/** The entry that allows one port of a host, in its canonical spelling. @throws Problem 422 `bad_host`. */
+export function hostEntry(given: string, port: number | string): string {
+  const host = plainHost(given);
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
 /** @param host normalized by `plainHost`. @param ports the ports that an entry without a port stands for. */
 export function entryAllows(entry: string, host: string, port: number, ports: readonly number[] = WEB_PORTS): boolean {
   const at = entry.lastIndexOf(":");
   const hasPort = at > 0 && !entry.endsWith("]") && (entry.startsWith("[") || entry.indexOf(":") === at);
   const name = (hasPort ? entry.slice(0, at) : entry).replace(/^\[|\]$/g, "").toLowerCase();
   if (hasPort ? Number(entry.slice(at + 1)) !== port : !ports.includes(port)) return false;
-  if (!name.startsWith("*.")) return name === host;
+  if (!name.startsWith("*.")) return name === host || attempt(() => plainHost(name)) === host;
   return !isAddress(host) && host.endsWith(name.slice(1)) && host.length > name.length - 1;
 }

@@ -25,8 +25,8 @@ const FORMS: ReadonlyMap<string, string> = new Map([
   ["^\\d{4}-\\d{2}-\\d{2}$", "a day as YYYY-MM-DD, in UTC"],
   ["^(\\*|[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*)$", "a domain such as example.org, or *"],
   [
-    "^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$",
-    "a host name or an address such as example.org, without https:// and a path",
+    "^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$|^[0-9A-Fa-f:.]{2,45}$|^\\[[0-9A-Fa-f:.]{2,45}\\]$",
+    "a host name or an address such as example.org or 2001:db8::1, without https:// and a path",
   ],
   ["^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "a time zone such as Europe/Berlin"],
   ["^[/@!][\\w-]{1,49}$", "a word that begins with /, @ or !, e.g. /skep"],

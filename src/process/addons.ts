@@ -4,9 +4,21 @@
  * `/tmp` does not serve, since it may be mounted noexec and any user may write to it. When Skep runs from source,
  * add-ons are loaded from node_modules instead.
  */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
+import { attempt } from "../core/attempt.ts";
 import { messageOf, unavailable } from "../core/errors.ts";
 
 export interface EmbeddedAddon {
@@ -36,14 +48,22 @@ export function unpackAddonsTo(folder: string): void {
  * @throws Problem 503 `addon_unavailable` with the remedy; the file system's error when it cannot be unpacked.
  */
 export function loadAddon(addon: EmbeddedAddon): unknown {
-  const folder = keptIn ?? mkdtempSync(join(tmpdir(), "skep-"));
   const loaded = { exports: {} };
-  try {
-    open(loaded, unpack(addon, folder));
-  } finally {
-    if (keptIn === undefined) rmSync(folder, { recursive: true, force: true });
-  }
+  const folder = keptIn;
+  // If the folder cannot be written, or its disk is full, `skep doctor` still has to read the database in it.
+  const kept = folder === undefined ? undefined : attempt(() => unpack(addon, folder));
+  if (kept !== undefined) open(loaded, kept);
+  else loadFromPrivateFolder(addon, loaded);
   return loaded.exports;
+}
+
+function loadFromPrivateFolder(addon: EmbeddedAddon, into: object): void {
+  const folder = mkdtempSync(join(tmpdir(), "skep-"));
+  try {
+    open(into, unpack(addon, folder));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 function open(into: object, path: string): void {
@@ -79,14 +99,24 @@ function unpack({ name, sha256, embedded }: EmbeddedAddon, folder: string): stri
   return path;
 }
 
+const PIECE_BYTES = 256 * 1024;
+
 /**
- * Whether the file has this hash. The file is memory-mapped, as loading it does: to read Kuzu's 25 MB and compare them
- * with the embedded bytes takes nine times as long.
+ * Whether the file has this hash. It is read in pieces: `Bun.mmap` opens files for writing, which only root may do with
+ * this one, so that every start of other users would unpack it again.
  */
 function holds(path: string, sha256: string): boolean {
+  const file = attempt(() => openSync(path, "r"));
+  if (file === undefined) return false;
   try {
-    return new Bun.CryptoHasher("sha256").update(Bun.mmap(path)).digest("hex") === sha256;
+    const hasher = new Bun.CryptoHasher("sha256");
+    const piece = Buffer.allocUnsafe(PIECE_BYTES);
+    for (let size = readSync(file, piece); size > 0; size = readSync(file, piece))
+      hasher.update(piece.subarray(0, size));
+    return hasher.digest("hex") === sha256;
   } catch {
     return false;
+  } finally {
+    closeSync(file);
   }
 }

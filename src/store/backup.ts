@@ -4,7 +4,9 @@
  * names available.
  */
 import {
+  accessSync,
   closeSync,
+  constants,
   createReadStream,
   createWriteStream,
   existsSync,
@@ -78,12 +80,23 @@ function folderFailure(error: unknown, what: string): unknown {
   return createProblem("no_folder", `${what}: ${messageOf(error).replace(/\.$/, "")}. Name a folder that exists.`);
 }
 
+/** @throws Problem 422 when this user may not look into the folder. */
+function assertReadable(data: string): void {
+  try {
+    accessSync(data, constants.R_OK | constants.X_OK);
+  } catch (error) {
+    if (codeOf(error) === "EACCES")
+      throw createProblem("no_data", `${data} cannot be read by this user. Run the command as the user of the server.`);
+  }
+}
+
 /**
  * Writes a gzipped tar that only its owner can read. It gets its final name only when it is complete and was read back.
  * @throws Problem 422 when the folder has no database, or the file exists or may not be written; 507 `disk_full`, 500
  *   `disk_failed`, `backup_damaged`.
  */
 export async function writeBackup(data: string, file: string, options: BackupOptions): Promise<BackupReport> {
+  assertReadable(data);
   if (!existsSync(join(data, DATABASE)))
     throw createProblem("no_data", `${data} is not a data folder: there is no ${DATABASE} in it. Name it with --data.`);
   if (existsSync(file)) throw createProblem("exists", `${file} already exists. Name another file, or remove it.`);

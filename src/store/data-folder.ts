@@ -16,6 +16,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { attempt } from "../core/attempt.ts";
 import { codeOf, isDiskFull, isProblem, messageOf, Problem } from "../core/errors.ts";
 import { closeToOthers } from "./private-folder.ts";
 
@@ -55,6 +56,9 @@ export function openDataFolder(root: string) {
   } catch (error) {
     if (isProblem(error) || isDiskFull(error)) throw error;
     const why = codeOf(error) ?? messageOf(error);
+    const owner = why === "EACCES" ? attempt(() => statSync(root).uid) : undefined;
+    if (owner !== undefined && owner !== process.getuid?.())
+      throw badFolder(`The data folder ${root} belongs to another user (${owner}). Run Skep as that user.`);
     throw badFolder(`Cannot write the data folder ${root} (${why}).`);
   }
   return {

@@ -34,7 +34,14 @@ export interface OldHistory {
 
 export type DiskOrder =
   | { ask: "usage"; data: string }
-  | { ask: "too-large"; data: string; of: "runs" | "chats"; bytes: number; most: number };
+  | { ask: "too-large"; data: string; of: "runs" | "chats"; bytes: number; most: number }
+  | ({ ask: "old"; data: string } & OldQuestion);
+/** @param ids SELECT of the ids, with the parameter `before`. Of transcripts, only what their removal deletes counts. */
+export interface OldQuestion {
+  of: "runs" | "chats" | "transcripts";
+  ids: string;
+  before: string;
+}
 type Reply = { answer: unknown } | { broken: string };
 
 const TIME_LIMIT_MS = 30 * 60_000;
@@ -66,9 +73,10 @@ export function runDiskWorker(): void {
   });
 }
 
-async function carryOut(order: DiskOrder): Promise<DiskUsage | OldHistory> {
+async function carryOut(order: DiskOrder): Promise<DiskUsage | OldHistory | number> {
   using db = shortDatabase(join(order.data, "skep.db"), { readonly: true, timeout: 5_000 });
   db.pragma("temp_store = MEMORY");
+  if (order.ask === "old") return bytesOfOld(db, order);
   return order.ask === "usage" ? await usageOf(db, order.data) : await tooLarge(db, order);
 }
 
@@ -209,6 +217,23 @@ async function tooLarge(
   };
 }
 
+/** Sums the texts of old items, and their folders as last measured. */
+function bytesOfOld(db: Database.Database, { of, ids, before }: OldQuestion): number {
+  const read = (sql: string): number => db.prepare<object, number>(sql).pluck().get({ before }) ?? 0;
+  if (of === "transcripts")
+    return (
+      read(`SELECT sum(octet_length(content)) FROM messages WHERE session_id IN (${ids})`) +
+      read(
+        `SELECT sum(octet_length(input) + coalesce(octet_length(output), 0)) FROM tool_calls WHERE session_id IN (${ids})`,
+      )
+    );
+  db.exec(ROOTS);
+  return (
+    read(`SELECT sum(bytes) FROM said WHERE id IN (${ids})`) +
+    read(`SELECT sum(bytes) FROM workspace_sizes WHERE name IN (${ids})`)
+  );
+}
+
 const sum = (rows: readonly { bytes: number }[]): number => rows.reduce((all, { bytes }) => all + bytes, 0);
 const total = (sizes: ReadonlyMap<string, number>): number =>
   [...sizes.values()].reduce((all, bytes) => all + bytes, 0);
@@ -243,6 +268,8 @@ export function createDiskAsker(command: readonly string[], data: string) {
     });
   return {
     usage: (signal?: AbortSignal): Promise<DiskUsage> => ask({ ask: "usage", data }, signal),
+    /** Bytes of what is older than a time. */
+    old: (question: OldQuestion): Promise<number> => ask({ ask: "old", data, ...question }),
     tooLarge: (of: "runs" | "chats", bytes: number, most: number, signal?: AbortSignal): Promise<OldHistory> =>
       ask({ ask: "too-large", data, of, bytes, most }, signal),
   };

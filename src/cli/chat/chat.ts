@@ -1,7 +1,7 @@
 /** `skep chat`: a chat with an agent in the terminal, or one turn of it for pipes. */
 import type { Command } from "commander";
 import { badUsage, Problem } from "../../core/errors.ts";
-import { readText } from "../read-input.ts";
+import { assertFile, readText } from "../read-input.ts";
 import { agents } from "../resource/agents.ts";
 import { findOne, queryOf } from "../resource/find.ts";
 import { projects } from "../resource/projects.ts";
@@ -50,6 +50,8 @@ async function chat(agent: string | undefined, flags: ChatFlags): Promise<number
   }
   const message = flags.print === "-" ? await readText("-") : flags.print;
   if (message?.trim() === "") throw badUsage("The message is empty.");
+  // Before a chat is created, which would stay behind empty.
+  flags.attach?.forEach(assertFile);
   const client = await connect(flags);
   const session = await sessionFor(client, agent, flags);
   await warnOfStandby(client);

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import type { Schemas } from "../../api/types.ts";
 import { badUsage, codeOf, Problem } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";
+import { assertPath } from "../read-input.ts";
 import { agents } from "../resource/agents.ts";
 import { findOne, listItems } from "../resource/find.ts";
 import type { Client } from "../server/client.ts";
@@ -173,6 +174,7 @@ async function compact({ client, session }: ChatState): Promise<string> {
 
 async function exportChat({ client, session }: ChatState, word: string): Promise<string> {
   const file = word === "" ? `${session.id}.md` : word;
+  assertPath(file);
   const format = file.endsWith(".json") ? "json" : "markdown";
   const text = await client.text(`${pathOf(session.id)}/export?format=${format}`);
   try {

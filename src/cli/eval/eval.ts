@@ -6,7 +6,7 @@ import { EVAL_HARNESSES, type EvalHarness } from "../../core/harness-names.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { INTERRUPTED, stopAtInterrupt } from "../interrupt.ts";
-import { readText } from "../read-input.ts";
+import { assertPath, readText } from "../read-input.ts";
 import { say } from "../resource/command.ts";
 import type { Answer } from "../resource/resource.ts";
 import { listOf } from "../resource/words.ts";
@@ -61,6 +61,7 @@ export function evalCommand(program: Command, exit: (code: number) => void): voi
     .argument("<run>", "id of the run")
     .argument("<folder>", "folder to write the task into")
     .action(async (run: string, folder: string, _: ServerFlags, own: Command) => {
+      assertPath(folder);
       const flags = own.optsWithGlobals<ServerFlags>();
       say(flags, await fromRun(await connect(flags), run, folder), exit);
     });
@@ -70,6 +71,7 @@ export function evalCommand(program: Command, exit: (code: number) => void): voi
     .argument("<folder>", "folder to write the tasks into; it is created")
     .option("--json", "print JSON instead of text")
     .action((folder: string, _: ServerFlags, own: Command) => {
+      assertPath(folder);
       const tasks = shippedTasks();
       for (const task of tasks) writeTask(`${folder}/${task.name}`, task);
       const json = { folder, tasks: tasks.map(({ name }) => name) };
@@ -82,6 +84,7 @@ export function evalCommand(program: Command, exit: (code: number) => void): voi
 }
 
 async function start(folder: string, flags: EvalFlags): Promise<Answer> {
+  assertPath(folder);
   const tasks = readTasks(folder);
   const readNumber = (name: "attempts" | "budget" | "parallel" | "minPass"): number | undefined => {
     const text = flags[name];

@@ -7,7 +7,7 @@ import { readPairs, readText } from "../read-input.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
 import { RULE_VERBS } from "./agent-rules.ts";
 import { type Call, type Resource, type Verb, verbMakers } from "./resource.ts";
-import { bodyOf, deleteVerb, listOf, statusStyle } from "./words.ts";
+import { ALLOWED_HOST, bodyOf, deleteVerb, listOf, readAllowedHost, statusStyle } from "./words.ts";
 
 type List = "/v1/agents";
 type Item = RowOf<List>;
@@ -78,11 +78,11 @@ export const agents: Resource<List> = {
       run: switchTool,
     }),
     actOnOne("allow", "add a network host that an agent's programs may reach", {
-      args: [{ name: "<host>", about: "host, or host:port (default port: 443)" }],
+      args: [ALLOWED_HOST],
       async run({ client, path, args: [given = ""] }) {
-        const [, host = given, port = "443"] = /^(.*?)(?::(\d+))?$/.exec(given) ?? [];
-        const agent = await client.call("POST", `${path}/allowed-hosts`, { host, port: Number(port) });
-        return { json: agent, text: `${agent["id"]} may reach ${host}:${port} from its next sandbox on.` };
+        const { entry, ...body } = readAllowedHost(given);
+        const agent = await client.call("POST", `${path}/allowed-hosts`, body);
+        return { json: agent, text: `${agent["id"]} may reach ${entry} from its next sandbox on.` };
       },
     }),
     ...RULE_VERBS,

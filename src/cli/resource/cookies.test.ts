@@ -35,6 +35,14 @@ test("are added from a browser's file, granted, taken back and deleted, and no v
   expect((await cli()).stdout).toContain("skep cookies add");
 });
 
+test("a grant to an agent that does not exist is refused before the set is stored", async () => {
+  const file = join(folder.path, "owl.txt");
+  writeFileSync(file, "owl.example.com\tFALSE\t/\tTRUE\t0\tsid\ta-value\n");
+  const refused = await cli("add", file, "--grant", "engineer,nobody");
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("There is no agent nobody.") });
+  expect((await cli()).stdout).toContain("No cookies yet.");
+});
+
 test("a file that does not exist, or breaks the format, is one line with the place", async () => {
   expect((await cli("add", join(folder.path, "none.txt"))).stderr).toContain("There is no file");
   expect((await cli("add", folder.path)).stderr).toContain("is a folder, not a file");

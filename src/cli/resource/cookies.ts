@@ -1,9 +1,10 @@
 /** `skep cookies`: your sets of browser cookies, and the agents that receive them. Values are never shown. */
 import type { RowOf } from "../../api/types.ts";
-import { readFile } from "../read-input.ts";
+import { badUsage } from "../../core/errors.ts";
+import { readFile, readInput } from "../read-input.ts";
 import { formatCount, timeText } from "../terminal/table.ts";
 import { type Answer, type Call, type Resource, verbMakers } from "./resource.ts";
-import { deleteVerb, listOf } from "./words.ts";
+import { assertAgents, deleteVerb, listOf } from "./words.ts";
 
 type List = "/v1/browser/cookies";
 type Item = RowOf<List>;
@@ -33,7 +34,7 @@ export const cookies: Resource<List> = {
   empty: "No cookies yet. Add those of a browser: skep cookies add cookies.txt",
   verbs: [
     actOnList("add", "store the cookies of a Netscape cookie file as a set", {
-      args: [{ name: "<file>", about: "Netscape cookie file, as a browser's export writes it" }],
+      args: [{ name: "<file>", about: "Netscape cookie file, as a browser's export writes it; - for standard input" }],
       options: [
         { flags: "--name <text>", about: "name of the set (default: the file's name without .txt)" },
         { flags: "--grant <agents>", about: "ids of agents to grant the set to, separated by commas" },
@@ -60,13 +61,18 @@ const placeOf = (agent: string, { id }: Pick<Item, "id">) =>
 
 async function add(call: Pick<Call, "client" | "args" | "flags">): Promise<Answer> {
   const { client, args, flags } = call;
-  const file = await readFile(args[0]!);
-  const set = await client.upload<Item>(PATH, file, { name: flags["name"] ?? file.name.replace(/\.txt$/, "") });
+  const path = args[0]!;
+  if (path === "-" && flags["name"] === undefined)
+    throw badUsage("Standard input has no name: name the set with --name TEXT.");
   const agents = listOf(flags["grant"] ?? "");
+  await assertAgents(client, agents);
+  const file = path === "-" ? await readInput() : await readFile(path);
+  const set = await client.upload<Item>(PATH, file, { name: flags["name"] ?? file.name.replace(/\.txt$/, "") });
   return agents.length > 0 ? grant(call, set, agents) : { json: set, text: textOf(set) };
 }
 
 async function grant({ client }: Pick<Call, "client">, set: Item, agents: readonly string[]): Promise<Answer> {
+  await assertAgents(client, agents);
   for (const agent of agents) await client.call("POST", `${placeOf(agent, set)}/grant`);
   const now = await client.call("GET", `${PATH}/${set["id"]}`);
   return { json: now, text: textOf(now) };

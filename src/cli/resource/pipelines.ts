@@ -80,7 +80,10 @@ export const pipelines: Resource<List> = {
 async function save(client: Client, file: string): Promise<Item> {
   const source = await readText(file);
   const id = /^id:\s*["']?([a-z0-9][a-z0-9-]*)/m.exec(source)?.[1];
-  if (id === undefined) throw badUsage(`${file} names no id. See: skep check ${file}`);
+  if (id === undefined) {
+    if (file === "-") throw badUsage("What comes on standard input names no id, such as `id: greet`.");
+    throw badUsage(`${file} names no id. See: skep check ${file}`);
+  }
   try {
     return await client.call("PUT", `/v1/pipelines/${id}`, { source });
   } catch (error) {

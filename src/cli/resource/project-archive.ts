@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { AnswerOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
-import { assertFile, readFile, readSecret } from "../read-input.ts";
+import { assertFile, readFile, readInput, readSecret } from "../read-input.ts";
 import { formatCount } from "../terminal/table.ts";
 import { archiveName } from "./archive-name.ts";
 import { verbMakers } from "./resource.ts";
@@ -22,7 +22,10 @@ export const exportVerb = actOnOne(
   "write a project to an archive: its settings, board and policy, and the runs that you may read",
   {
     options: [
-      { flags: "--out <file>", about: "file to write (default: NAME.skep.tar.gz in the current folder)" },
+      {
+        flags: "--out <file>",
+        about: "file to write; - for standard output (default: NAME.skep.tar.gz in the current folder)",
+      },
       {
         flags: "--secrets <names>",
         about: "secrets to include, separated by commas, sealed by a passphrase (administrators only)",
@@ -32,11 +35,15 @@ export const exportVerb = actOnOne(
     async run({ client, item, path, flags }) {
       const secrets = flags["secrets"] === undefined ? [] : listOf(flags["secrets"]);
       const env: string | undefined = flags["passphraseEnv"];
+      const isPiped = flags["out"] === "-";
+      if (isPiped && (flags["json"] || process.stdout.isTTY))
+        throw badUsage("--out - writes the archive to standard output: pipe it on, and leave out --json.");
       const file = resolve(flags["out"] ?? archiveName(item.name));
-      if (existsSync(file)) throw badUsage(`${file} is there already. Name another: --out FILE`);
+      if (!isPiped && existsSync(file)) throw badUsage(`${file} is there already. Name another: --out FILE`);
       const body =
         secrets.length === 0 ? {} : { secrets, passphrase: await readSecret("passphrase", env ? { env } : {}) };
       const { bytes } = await client.file(`${path}/export`, body);
+      if (isPiped) return { json: {}, text: "", exact: bytes };
       await Bun.write(file, bytes, { mode: 0o600 });
       return {
         json: { file, bytes: bytes.byteLength },
@@ -47,7 +54,7 @@ export const exportVerb = actOnOne(
 );
 
 export const importVerb = actOnList("import", "create a project from an archive; you become its owner", {
-  args: [{ name: "<file>", about: "archive that skep projects export wrote" }],
+  args: [{ name: "<file>", about: "archive that skep projects export wrote; - for standard input" }],
   options: [
     { flags: "--name <text>", about: "name of the project (default: the one in the archive)" },
     {
@@ -59,12 +66,16 @@ export const importVerb = actOnList("import", "create a project from an archive;
     PASSPHRASE,
   ],
   async run({ client, args: [file = ""], flags }) {
-    assertFile(file);
+    if (file !== "-") assertFile(file);
     const { name, access, passphraseEnv: env } = flags;
     const trusted = flags["trust"] ? "true" : undefined;
     const passphrase = env === undefined ? undefined : await readSecret("passphrase", { env });
     const fields = { name, access, trusted, passphrase };
-    const made = await client.upload<Imported>("/v1/project-imports", await readFile(file), fields);
+    const made = await client.upload<Imported>(
+      "/v1/project-imports",
+      file === "-" ? await readInput() : await readFile(file),
+      fields,
+    );
     const { project, tasks, job, notices } = made;
     const text = [
       `${project.name} is ${project.id}, open to ${project.access}`,

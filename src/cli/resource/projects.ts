@@ -18,7 +18,17 @@ import { inviteVerb } from "./project-invitations.ts";
 import { membersVerb, shareVerb } from "./project-members.ts";
 import { setupVerb } from "./project-setup.ts";
 import { type Call, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
-import { assertMeant, bodyOf, confirmVerb, deleteVerb, editVerb, statusStyle, YES } from "./words.ts";
+import {
+  ALLOWED_HOST,
+  assertMeant,
+  bodyOf,
+  confirmVerb,
+  deleteVerb,
+  editVerb,
+  readAllowedHost,
+  statusStyle,
+  YES,
+} from "./words.ts";
 
 type List = "/v1/projects";
 type Item = RowOf<List>;
@@ -170,11 +180,11 @@ export const projects: Resource<List> = {
     exportVerb,
     importVerb,
     actOnOne("allow", "add a network host to the project's list, for agents with `project` in their allow-list", {
-      args: [{ name: "<host>", about: "host, or host:port (default port: 443)" }],
+      args: [ALLOWED_HOST],
       async run({ client, item, path, args: [given = ""] }) {
-        const [, host = given, port = "443"] = /^(.*?)(?::(\d+))?$/.exec(given) ?? [];
-        const now = await client.call("POST", `${path}/allowed-hosts`, { host, port: Number(port) });
-        return { json: now, text: `${item["name"]}: ${host}:${port} may be reached from the next connection on.` };
+        const { entry, ...body } = readAllowedHost(given);
+        const now = await client.call("POST", `${path}/allowed-hosts`, body);
+        return { json: now, text: `${item["name"]}: ${entry} may be reached from the next connection on.` };
       },
     }),
     deleteVerb("delete a project with its clone and its branches", (item: Item) => `project ${item["name"]}`, {

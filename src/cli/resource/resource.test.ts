@@ -334,6 +334,16 @@ describe("secrets", () => {
     await run(["secrets", "delete", "BELL_TOKEN"]);
   });
 
+  test("a grant to an agent that does not exist is refused before anything is stored or granted", async () => {
+    const set = await cli(["secrets", "set", "OWL_TOKEN", "--grant", "engineer,nobody"], { stdin: VALUE });
+    expect(set).toMatchObject({ code: 1, stderr: expect.stringContaining("There is no agent nobody.") });
+    expect((await json("secrets")).items).toEqual([]);
+    await cli(["secrets", "set", "OWL_TOKEN"], { stdin: VALUE });
+    expect(await expectRefusal("secrets", "grant", "OWL_TOKEN", "engineer", "nobody")).toContain("no agent nobody");
+    expect((await json("secrets", "OWL_TOKEN")).granted_agents).toEqual([]);
+    await runCommand("secrets", "delete", "OWL_TOKEN");
+  });
+
   test("an empty value, and a variable that does not exist, are refused before anything is sent", async () => {
     expect(await expectRefusal("secrets", "set", "X_TOKEN")).toContain("value of X_TOKEN is empty");
     expect(await expectRefusal("secrets", "set", "X_TOKEN", "--value-env", "NOT_THERE")).toContain(

@@ -45,7 +45,7 @@ export interface Answer {
   json: unknown;
   text: string | readonly string[];
   /** Written instead of the text if there is no terminal: a file's content, byte for byte. */
-  exact?: string;
+  exact?: string | Uint8Array;
   code?: number;
 }
 

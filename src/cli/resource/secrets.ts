@@ -4,7 +4,7 @@ import { badUsage, Problem } from "../../core/errors.ts";
 import { readSecret } from "../read-input.ts";
 import { timeText } from "../terminal/table.ts";
 import { type Call, type Flags, type Resource, verbMakers } from "./resource.ts";
-import { bodyOf, deleteVerb } from "./words.ts";
+import { assertAgents, bodyOf, deleteVerb, listOf } from "./words.ts";
 
 type List = "/v1/secrets";
 type Item = RowOf<List>;
@@ -78,6 +78,8 @@ async function set(call: Call<Item, List>) {
   const { client, path, args, flags } = call;
   const name = args[0]!;
   const bound = edgeOf(flags);
+  const agents = listOf(flags["grant"] ?? "");
+  await assertAgents(client, agents);
   const value = await readSecret(`value of ${name}`, { env: flags["valueEnv"], file: flags["valueFile"] });
   const fields = bodyOf(flags, { description: "description", type: "secret_type" });
   const body = { ...fields, value, ...(bound === undefined ? {} : { edge: bound }) };
@@ -85,8 +87,6 @@ async function set(call: Call<Item, List>) {
     if (!(error instanceof Problem) || error.status !== 404) throw error;
     return client.call("POST", path, { ...body, name });
   });
-  const granted: string | undefined = flags["grant"];
-  const agents = granted?.split(",").filter(Boolean) ?? [];
   if (agents.length > 0) return grant({ client, path: `${path}/${secret.secret_id}` as const }, secret, agents);
   return { json: secret, text: textOf(secret) };
 }
@@ -117,6 +117,7 @@ type EdgeMethod = NonNullable<Edge["methods"]>[number];
 const isMethod = (text: string): text is EdgeMethod => text !== "";
 
 async function grant({ client, path }: Pick<One, "client" | "path">, secret: Item, agents: readonly string[]) {
+  await assertAgents(client, agents);
   let now = secret;
   for (const agent of agents) now = await client.call("POST", `${path}/grant/${encodeURIComponent(agent)}`);
   return { json: now, text: textOf(now) };

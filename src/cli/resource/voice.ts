@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { extname } from "node:path";
 import type { RowOf, Schemas } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
-import { readPairs, readText } from "../read-input.ts";
+import { assertPath, readPairs, readText } from "../read-input.ts";
 import { type Column, costText, fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { countOf, listItems, queryOf } from "./find.ts";
 import { type Answer, type Call, type Flags, type OptionSpec, type Resource, verbMakers } from "./resource.ts";
@@ -116,6 +116,7 @@ async function speak({ client, args: [given = ""], flags }: Call): Promise<Answe
   const { agent, output, voice: voice_id } = flags;
   if (agent === undefined) throw badUsage("Name the agent who speaks: --agent AGENT.");
   if (output === undefined) throw badUsage("Name the file for the sound: --output hello.mp3.");
+  assertPath(output);
   const format = FORMATS[extname(output).toLowerCase()];
   if (!format) throw badUsage(`${output}: name a file that ends with .mp3, .wav or .opus.`);
   const text = given === "-" ? await readText("-") : given;

@@ -1,13 +1,16 @@
 /** Words, colors and verbs that several resources share. */
 
 import type { AnswerOf } from "../../api/types.ts";
-import { Problem } from "../../core/errors.ts";
+import { badUsage, isProblem, Problem } from "../../core/errors.ts";
+import { hostEntry } from "../../core/network.ts";
+import type { Client } from "../server/client.ts";
 import { confirm, hasPerson } from "../terminal/ask.ts";
 import type { Style } from "../terminal/style.ts";
 import { type Column, type Cost, shortCostText, tableLines } from "../terminal/table.ts";
 import { readPages } from "./find.ts";
 import {
   type Answer,
+  type ArgumentSpec,
   type Call,
   type Flags,
   type ListVerb,
@@ -146,6 +149,39 @@ export function bodyOf<Field extends string>(
   for (const [flag, field] of Object.entries(fields))
     if (flags[flag] !== undefined) body[field] = flags[flag] === "" ? null : flags[flag];
   return body;
+}
+
+/** @throws Problem 404 that names the agent. Called before a command stores what it then grants to agents. */
+export async function assertAgents(client: Client, ids: readonly string[]): Promise<void> {
+  for (const id of ids)
+    await client.call("GET", `/v1/agents/${encodeURIComponent(id)}`).catch((error) => {
+      if (!isProblem(error) || error.status !== 404) throw error;
+      throw new Problem(404, error.code, `There is no agent ${id}. List them with: skep agents`);
+    });
+}
+
+export const ALLOWED_HOST: ArgumentSpec = {
+  name: "<host>",
+  about: "host or address, or host:port; an IPv6 address with a port as [address]:port (default port: 443)",
+};
+
+const HOST_AND_PORT = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/;
+
+/**
+ * Reads the host of an allow-list: a name or an address, with or without a port. An IPv6 address with a port stands in
+ * brackets. `entry` is how the server lists it. @throws Problem 422.
+ */
+export function readAllowedHost(given: string): { host: string; port: number; entry: string } {
+  if (given.includes("/"))
+    throw badUsage(`${given}: give one host or address, with or without a port: example.org:443, [2001:db8::1]:443.`);
+  // An address with several colons and no brackets has no port.
+  const [, address, name, port = "443"] = HOST_AND_PORT.exec(given) ?? [];
+  const host = address ?? name ?? given;
+  try {
+    return { host, port: Number(port), entry: hostEntry(host, port) };
+  } catch {
+    throw badUsage(`${given}: this is no host name or address. Give one such as example.org:443 or [2001:db8::1]:443.`);
+  }
 }
 
 /** Splits a list in one argument: `a,b c`. */

@@ -6,12 +6,13 @@
 import { lookup } from "node:dns/promises";
 import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
+import { attempt } from "../../core/attempt.ts";
 
 const OTHERS = 0o077;
 
-/** Whether a file or folder belongs to this user, is closed to all others, and is no link. */
+/** Whether a file or folder belongs to this user, is closed to all others, and is no link. False if it cannot be seen. */
 export function isPrivate(path: string, kind: "file" | "folder"): boolean {
-  const found = lstatSync(path, { throwIfNoEntry: false });
+  const found = attempt(() => lstatSync(path, { throwIfNoEntry: false }));
   if (!found || !(kind === "file" ? found.isFile() : found.isDirectory())) return false;
   return found.uid === process.getuid?.() && (found.mode & OTHERS) === 0;
 }

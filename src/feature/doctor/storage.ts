@@ -31,13 +31,19 @@ function findNearest(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : findNearest(dirname(path));
 }
 
+function remedyFor(data: string): string {
+  const { uid } = statSync(data);
+  const isOwn = uid === process.getuid?.();
+  return `${isOwn ? "give its owner the rights" : `run Skep as user ${uid}`}, or name another folder with --data`;
+}
+
 export function checkFolder(data: string): Finding {
   const there = findNearest(data);
   if (!isWritable(there))
     return fail(
       "data folder",
       `${data} cannot be written by this user`,
-      there === data ? "give its owner the rights, or name another folder with --data" : "name a folder with --data",
+      there === data ? remedyFor(data) : "name a folder with --data",
     );
   if (there !== data) return pass("data folder", `${data} is made at the first start`);
   if (!statSync(data).isDirectory()) return fail("data folder", `${data} is not a folder`, "name another with --data");

@@ -112,6 +112,10 @@ describe("skep doctor beside a running server", () => {
     const asked = await skep(["doctor", "--url", guarded.url], { env });
     await guarded.remove();
     expect([asked.code, asked.stdout]).toEqual([0, expect.stringMatching(/^warn +server's view[\s\S]*skep login/)]);
+    // Only the server knows how full its disk is.
+    expect((await skep(["doctor", "--url", server.url], { env })).stdout).toMatch(
+      /^(ok|warn|FAIL) +disk +\S+ \S+ free$/m,
+    );
     const away = await skep(["doctor", "--url", "http://127.0.0.1:9"], { env });
     expect([away.code, away.stdout]).toEqual([1, expect.stringMatching(/^FAIL +server's view .*does not answer/)]);
   });

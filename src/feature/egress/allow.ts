@@ -1,7 +1,7 @@
 /** Adds a host to the allow-list in an agent's file. */
 
 import { conflict } from "../../core/errors.ts";
-import { plainHost } from "../../core/plain-host.ts";
+import { hostEntry } from "../../core/network.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { AgentChange, AgentDetail } from "../agents/model.ts";
 import type { AllowedHost } from "./model.ts";
@@ -22,7 +22,7 @@ export function allowHost(
   if (network === "bridge")
     throw conflict(`The agent ${id} has the network \`bridge\`: it is not held to a list.`, "network_open");
   const before = network === "none" ? [] : network.allow;
-  const entry = `${plainHost(host)}:${port}`;
+  const entry = hostEntry(host, port);
   if (before.includes(entry)) return agents.get(id);
   return agents.configure(id, { network: { allow: [...before, entry] } }, caller);
 }

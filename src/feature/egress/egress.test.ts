@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { hasBrowser, openBrowser } from "../../testing/browser.ts";
 import { skep } from "../../testing/command.ts";
@@ -28,12 +28,15 @@ const fetchLine = (url: string) => {
   const { host } = new URL(url);
   return `p=\${http_proxy##*:}; rm -f /tmp/in; mkfifo /tmp/in; nc -w 20 127.0.0.1 $p < /tmp/in & exec 3> /tmp/in; printf 'GET ${url} HTTP/1.1\\r\\nHost: ${host}\\r\\nConnection: close\\r\\n\\r\\n' >&3; wait $!`;
 };
+/** Not every machine's loopback has an IPv6 address. */
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
 const bash = (command: string) => ({ tool: "bash", input: { command } });
 
 describe.skipIf(!docker)("an agent with an allow-list", () => {
   const folder = mkdtempSync(join(tmpdir(), "skep-egress-"));
   let server: TestServer;
   let web: Server;
+  let web6: Server;
   let port: number;
   let run: Run;
   const hits: string[] = [];
@@ -51,14 +54,28 @@ describe.skipIf(!docker)("an agent with an allow-list", () => {
     return read.map(({ data }) => data);
   }
   beforeAll(async () => {
-    web = createServer((request, answer) => {
-      hits.push(`${request.headers.host} ${request.url}`);
-      answer.end("the page\n");
-    });
+    const createPage = () =>
+      createServer((request, answer) => {
+        hits.push(`${request.headers.host} ${request.url}`);
+        answer.end("the page\n");
+      });
+    [web, web6] = [createPage(), createPage()];
     await new Promise<void>((done) => web.listen(0, "127.0.0.1", done));
     port = (web.address() as AddressInfo).port;
+    if (hasIpv6) await new Promise<void>((done) => web6.listen(port, "::1", done));
+    const complete = { tool_calls: [{ tool: "complete", input: { outputs: {}, summary: "done" } }] };
     const script = {
       version: 1,
+      agents: {
+        six: [
+          {
+            tool_calls: [`[::1]:${port}`, `[::1]:${port + 1}`, `[::2]:${port}`].map((at) =>
+              bash(fetchLine(`http://${at}/`)),
+            ),
+          },
+          complete,
+        ],
+      },
       default: [
         {
           tool_calls: [
@@ -67,7 +84,7 @@ describe.skipIf(!docker)("an agent with an allow-list", () => {
             bash(fetchLine("http://denied.example:8080/again")),
           ],
         },
-        { tool_calls: [{ tool: "complete", input: { outputs: {}, summary: "done" } }] },
+        complete,
       ],
     };
     writeFileSync(join(folder, "script.json"), JSON.stringify(script));
@@ -75,7 +92,7 @@ describe.skipIf(!docker)("an agent with an allow-list", () => {
       env: {
         SANDBOX: "docker",
         AGENT_IMAGE: await testImage(docker!),
-        FETCH_ALLOW: "localhost",
+        FETCH_ALLOW: "localhost,::1",
         DEMO_SCRIPT: join(folder, "script.json"),
       },
     });
@@ -87,8 +104,10 @@ describe.skipIf(!docker)("an agent with an allow-list", () => {
   });
   afterAll(async () => {
     await server.remove();
-    web.closeAllConnections();
-    web.close();
+    for (const each of [web, web6]) {
+      each.closeAllConnections();
+      each.close();
+    }
     rmSync(folder, { recursive: true, force: true });
   });
   const connections = async (query = "") =>
@@ -164,6 +183,33 @@ describe.skipIf(!docker)("an agent with an allow-list", () => {
     await call("PUT", "/v1/agents/ann/config", { network: "bridge" });
     const open = await server.request("POST", "/v1/agents/ann/allowed-hosts", { body: { host: "x.test", port: 80 } });
     expect(open.body).toMatchObject({ status: 409, code: "network_open" });
+  });
+
+  test.skipIf(!hasIpv6)("an IPv6 address is allowed in any spelling, and no other one is reached", async () => {
+    await call("POST", "/v1/agents", { id: "six", prompt: "Work.", network: { allow: ["npm"] } });
+    const steps = [{ id: "only", agent: "six", input: "Do it." }];
+    await call("POST", "/v1/pipelines", { id: "six", name: "S", defaults: { model: "demo/scripted" }, steps });
+    const allow = (host: string) => skep(["agents", "allow", "six", host, "--data", server.data]);
+    const ask = async () => {
+      const { id } = await call<Run>("POST", "/v1/runs", { pipeline_id: "six", task_description: "Reach out" });
+      await endOf(id);
+      const { items } = await call<{ items: EgressConnection[] }>("GET", `/v1/runs/${id}/connections`);
+      return items.map(({ host, port: at, verdict }) => `${host} ${at - port} ${verdict}`).sort();
+    };
+    expect(await ask()).toEqual(["::1 0 denied", "::1 1 denied", "::2 0 denied"]);
+    expect(await allow("0::1/128")).toMatchObject({ code: 2, stderr: expect.stringContaining("one host or address") });
+    expect(await allow("fe80::1%eth0")).toMatchObject({ code: 2 });
+    const added = await allow(`[0:0:0:0::0001]:${port}`);
+    expect(added.stdout).toBe(`six may reach [::1]:${port} from its next sandbox on.\n`);
+    expect((await allow("2001:DB8::1")).stdout).toContain("[2001:db8::1]:443");
+    const { config } = await call<Agent>("GET", "/v1/agents/six");
+    expect(config.network).toEqual({ allow: ["npm", `[::1]:${port}`, "[2001:db8::1]:443"] });
+    const before = hits.length;
+    expect(await ask()).toEqual(["::1 0 allowed", "::1 1 denied", "::2 0 denied"]);
+    expect(hits.slice(before)).toEqual([`[::1]:${port} /`]);
+    // The list of a file may spell the address in another way.
+    await call("PUT", "/v1/agents/six/config", { network: { allow: [`[0:0::1]:${port}`] } });
+    expect(await ask()).toEqual(["::1 0 allowed", "::1 1 denied", "::2 0 denied"]);
   });
 
   test("a host that the project allows is reached by agents that have `project` in their list, and by no other", async () => {

@@ -33,8 +33,8 @@ export const AllowedHost = t.Object({
   host: t.String({
     minLength: 1,
     maxLength: 253,
-    pattern: "^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$",
-    description: "Host name, as in the denied connection.",
+    pattern: "^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$|^[0-9A-Fa-f:.]{2,45}$|^\\[[0-9A-Fa-f:.]{2,45}\\]$",
+    description: "Host name or address, as in the denied connection.",
   }),
   port: t.Integer({ minimum: 1, maximum: 65_535 }),
 });

@@ -4,8 +4,7 @@
  * and an image without the tool opens nothing. The answer comes from a container: only host names are taken from it.
  */
 
-import type { NetworkPreset } from "../../core/network.ts";
-import { plainHost } from "../../core/plain-host.ts";
+import { hostEntry, type NetworkPreset } from "../../core/network.ts";
 import type { Sandbox } from "../../engine/sandbox.ts";
 
 /**
@@ -47,9 +46,7 @@ export function hostsIn(text: string): string[] {
   const entries = [...text.matchAll(ADDRESS)].flatMap(([address]) => {
     const url = URL.parse(address);
     if (!url || url.hostname === "") return [];
-    return [`${bracket(plainHost(url.hostname))}:${url.port || (url.protocol === "https:" ? "443" : "80")}`];
+    return [hostEntry(url.hostname, url.port || (url.protocol === "https:" ? "443" : "80"))];
   });
   return [...new Set(entries)].slice(0, MAX_HOSTS);
 }
-
-const bracket = (host: string): string => (host.includes(":") ? `[${host}]` : host);

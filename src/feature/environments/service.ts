@@ -5,8 +5,8 @@
 import { toTimestamp } from "../../core/clock.ts";
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
 import { type LabeledHost, lackOfHost } from "../../core/host-labels.ts";
+import { hostEntry } from "../../core/network.ts";
 import { ownJson } from "../../core/own-json.ts";
-import { plainHost } from "../../core/plain-host.ts";
 import type { CodeEnvironment } from "../../engine/ports.ts";
 import { actedBy, type Caller } from "../../http/caller.ts";
 import { projectEnvironments } from "../../store/tables/environments.ts";
@@ -160,7 +160,7 @@ export function createEnvironments(deps: EnvironmentsDeps) {
       store.write(() => {
         assertProject(id);
         const accepted = acceptedOf(id);
-        const entry = `${plainHost(host)}:${port}`;
+        const entry = hostEntry(host, port);
         const before = hostsOf(id);
         if (before.includes(entry)) return;
         if (before.length >= MAX_HOSTS)

@@ -157,18 +157,38 @@ describe("a deletion", () => {
 
   test("of transcripts by age leaves the run with its result, without what agents said", async () => {
     const id = await runOf();
-    const countMessages = () => {
+    const ofRun = "session_id IN (SELECT id FROM sessions WHERE run_id = ?)";
+    const read = (sql: string) => {
       const db = new Database(join(server.data, "skep.db"), { readonly: true });
-      const ofRun = "session_id IN (SELECT id FROM sessions WHERE run_id = ?)";
-      const count = db.prepare<[string], number>(`SELECT count(*) FROM messages WHERE ${ofRun}`).pluck().get(id);
+      const found = db.prepare<[string], number>(`${sql} WHERE ${ofRun}`).pluck().get(id);
       db.close();
-      return count;
+      return found ?? 0;
     };
-    expect(countMessages()).toBeGreaterThan(0);
-    await call("PUT", "/v1/settings", { retention: { runs_gb: null, chats_gb: null, transcripts_days: 30 } });
+    const countMessages = () => read("SELECT count(*) FROM messages");
+    const said = read("SELECT sum(octet_length(content)) FROM messages");
+    const done = read("SELECT sum(octet_length(input) + coalesce(octet_length(output), 0)) FROM tool_calls");
+    const kept = read("SELECT sum(octet_length(input) + octet_length(text) + octet_length(outputs)) FROM executions");
+    expect(Math.min(said, done)).toBeGreaterThan(0);
+    await call("PUT", "/v1/settings", { retention: { runs_gb: null, chats_gb: null } });
     const ended = "UPDATE sessions SET ended_at = '2020-01-01T00:00:00.000Z' WHERE run_id = ?";
-    await restart((db) => db.prepare(ended).run(id));
+    await restart((db) => {
+      db.prepare(ended).run(id);
+      db.prepare("UPDATE runs SET finished_at = '2020-01-01T00:00:00.000Z' WHERE id = ?").run(id);
+      // As if it was not measured yet: only texts count.
+      db.prepare("DELETE FROM workspace_sizes WHERE name = ?").run(id);
+    });
+    // The preview says what the removal deletes.
+    expect(await call<object>("GET", "/v1/admin/retention?transcripts_days=30&runs_days=30")).toMatchObject({
+      transcripts: { bytes: said + done },
+      runs: { count: 1, bytes: said + done + kept },
+    });
+    await call("PUT", "/v1/settings", { retention: { transcripts_days: 30 } });
+    await restart();
     await waitFor(() => countMessages() === 0, "the transcript to go");
+    expect(await call<object>("GET", "/v1/admin/retention?runs_days=30")).toMatchObject({
+      transcripts: { count: 0, bytes: 0 },
+      runs: { count: 1, bytes: kept },
+    });
     expect(await call<Run>("GET", `/v1/runs/${id}`)).toMatchObject({ status: "succeeded" });
   });
 });

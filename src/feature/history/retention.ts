@@ -50,16 +50,21 @@ export function createRetention({ store, clock, history, disk, readSettings }: R
   const removeAll = (items: OldItem[], subject: string): void => {
     if (items.length > 0 && !history.isRemovingOld()) history.removeOld(items, subject);
   };
-  function preview(of: keyof typeof OLD, days: number | null, gb: number | null): RetentionPreview["runs"] {
+  async function preview(
+    of: keyof typeof OLD,
+    days: number | null,
+    gb: number | null,
+  ): Promise<RetentionPreview["runs"]> {
     const { from, when, where } = OLD[of];
-    const found =
-      days === null
-        ? { count: 0, oldest: null, bytes: 0 }
-        : statement<{ count: number; oldest: string | null; bytes: number }>(
-            `SELECT count(*) AS count, min(${when}) AS oldest,
-               coalesce(sum((SELECT bytes FROM workspace_sizes WHERE name = ${from}.id)), 0) AS bytes FROM ${from} WHERE ${where}`,
-          ).get({ before: toCutoff(days) })!;
-    return { ...found, limit_days: days, limit_gb: gb };
+    const limits = { limit_days: days, limit_gb: gb };
+    if (days === null) return { count: 0, oldest: null, bytes: 0, ...limits };
+    const time = toCutoff(days);
+    const found = statement<{ count: number; oldest: string | null }>(
+      `SELECT count(*) AS count, min(${when}) AS oldest FROM ${from} WHERE ${where}`,
+    ).get({ before: time })!;
+    const ids = `SELECT id FROM ${from} WHERE ${where}`;
+    const bytes = found.count === 0 ? 0 : await disk.old({ of, ids, before: time });
+    return { ...found, bytes, ...limits };
   }
   return {
     /** Deletes runs or chats that ended before that time, ms since the epoch. */
@@ -102,9 +107,9 @@ export function createRetention({ store, clock, history, disk, readSettings }: R
     }): Promise<RetentionPreview> {
       const own = readSettings();
       const answer = {
-        runs: preview("runs", days.runs_days ?? own.runs_days, own.runs_gb),
-        chats: preview("chats", days.chats_days ?? own.chats_days, own.chats_gb),
-        transcripts: preview("transcripts", days.transcripts_days ?? own.transcripts_days, null),
+        runs: await preview("runs", days.runs_days ?? own.runs_days, own.runs_gb),
+        chats: await preview("chats", days.chats_days ?? own.chats_days, own.chats_gb),
+        transcripts: await preview("transcripts", days.transcripts_days ?? own.transcripts_days, null),
       };
       for (const of of ["runs", "chats"] as const) {
         const gb = answer[of].limit_gb;

@@ -269,6 +269,49 @@ describe.skipIf(lacks("root that can run a program as nobody", canDrop))("A45: a
     expect((await fetch(`${server.url}/v1/agents/unwritten`)).status).toBe(404);
     expect(await server.stop()).toBe(0);
   });
+
+  const run = async (args: string[], more: Record<string, string>) => {
+    const command = [...asNobody, ...skepCommand(...args)];
+    const child = Bun.spawn(command, { cwd: "/", env: { ...env, ...more }, stdout: "pipe", stderr: "pipe" });
+    const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    return { code: await child.exited, out, err };
+  };
+
+  test("is read by skep doctor, and what an earlier start unpacked is used again", async () => {
+    chmodSync(folder, 0o755);
+    const data = await copyUsed();
+    give(data);
+    const findAddons = () => readdirSync(join(data, "cache")).map((name) => statSync(join(data, "cache", name)).ino);
+    const server = await startOrRefusal(data, asNobody, env);
+    expect(await server.stop()).toBe(0);
+    const before = findAddons();
+    expect((await run(["doctor"], { DATA: data })).out).toMatch(/^ok +database /m);
+    expect(findAddons()).toEqual(before);
+    // Of another version, nothing is unpacked yet.
+    rmSync(join(data, "cache"), { recursive: true });
+    mkdirSync(join(data, "cache"));
+    give(data);
+    chmodSync(join(data, "cache"), 0o500);
+    expect((await run(["doctor"], { DATA: data })).out).toMatch(/^ok +database /m);
+    expect(readdirSync(join(data, "cache"))).toEqual([]);
+  });
+
+  test.skipIf(asNobody.length === 0)("because it is another user's is said by every command", async () => {
+    chmodSync(folder, 0o755);
+    const data = await copyUsed();
+    chmodSync(data, 0o700);
+    const doctor = await run(["doctor"], { DATA: data });
+    expect([doctor.err, doctor.out]).toEqual([
+      "",
+      expect.stringMatching(/^FAIL +data folder .*\n +→ run Skep as user 0/m),
+    ]);
+    expect((await run(["serve"], { DATA: data })).err).toMatch(
+      /belongs to another user \(0\)\. Run Skep as that user\./,
+    );
+    expect((await run(["backup", "x.tar.gz"], { DATA: data })).err).toMatch(
+      /cannot be read by this user\. Run the command/,
+    );
+  });
 });
 
 function damage(path: string, at: number, bytes: Buffer): void {
