@@ -7,6 +7,7 @@ import { Router } from "wouter";
 const BROWSER: Record<string, unknown> = {
   document: { documentElement: { dataset: { base: "/" } } },
   location: { pathname: "/", hostname: "localhost" },
+  history: { state: null },
   addEventListener() {},
 };
 

@@ -60,7 +60,9 @@ export function leaveTo(address: string, go: () => void): void {
   else leavingState.set({ unsaved, go });
 }
 
-/** The address that is shown, with its state, and whether the next step through the browser's history needs no question. */
+/**
+ * The address that is shown, with its state, and whether the next step through the browser's history needs no question.
+ */
 let shown = location.href;
 let shownState: unknown = history.state;
 let isAnswered = false;
