@@ -40,6 +40,12 @@ const PROTOCOLS: Readonly<Record<string, WireProtocol>> = {
   "/v1/messages": messages,
 };
 
+/**
+ * Errors that end the turn. Each next call would fail in the same way, but programs try again for a long time, and after
+ * a truncated prompt they would go on with half of it.
+ */
+const ENDING_ERRORS: ReadonlySet<string> = new Set(["context_truncated", "provider_auth", "provider_not_configured"]);
+
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 export function createGateway(input: GatewayInput) {
@@ -81,8 +87,7 @@ export function createGateway(input: GatewayInput) {
   function settle(reply: ModelReply): void {
     made++;
     const error = logCall(input, reply);
-    // The provider answered a truncated prompt, and the program would send the same prompt again.
-    if (error?.code === "context_truncated")
+    if (error && ENDING_ERRORS.has(error.code))
       return void end(
         { ending: createFailure(error.code, error.message) },
         { kind: "provider", message: error.message },

@@ -225,6 +225,16 @@ isRun.each(Object.keys(APPENDS))(
   },
 );
 
+isRun("a key that the provider refuses ends the turn at its first call, which opencode would repeat", async () => {
+  const agent = { harness: "opencode", image: await harnessImage(docker!), memory_mb: 1_024 };
+  const body = { error: { message: "No such key.", type: "invalid_request_error", code: "invalid_api_key" } };
+  metered.models.answerBy(() => ({ kind: "status", status: 401, body }));
+  const before = metered.models.requests.length;
+  const run = await metered.run(await metered.pipeline({}, agent));
+  expect(run).toMatchObject({ status: "failed", error: { code: "provider_auth", step_id: "work" } });
+  expect(metered.models.requests.length - before).toBe(1);
+});
+
 test.skipIf(!docker || lacks("root, who reads the memory of others", isRoot))(
   "while it works, the provider's key and a secret that is bound to a host are in no byte of its container",
   async () => {
