@@ -41,7 +41,7 @@ test("cookies come from standard input, which has no name of its own", async () 
   const stdin = "shop.example.com\tFALSE\t/\tTRUE\t0\tsid\ta-value-of-a-cookie\n";
   expect((await skep(["cookies", "add", "-"], { env, stdin })).stderr).toContain("name the set with --name TEXT");
   const named = await skep(["cookies", "add", "-", "--name", "shop"], { env, stdin });
-  expect(named).toMatchObject({ code: 0, stdout: expect.stringContaining("shop: 1 cookies") });
+  expect(named).toMatchObject({ code: 0, stdout: expect.stringContaining("shop: 1 cookie,") });
 });
 
 test.each([

@@ -67,10 +67,10 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
       continue;
     }
     ports.rows.logCall(execution, reply, summarised ? "summary" : "turn");
-    const { code, message: words } = reply.error ?? { code: "provider_error", message: "The model gave no answer." };
-    const message = /[.!?]$/.test(words) ? words : `${words}.`;
-    if (reply.error?.retry_at !== undefined) return waitForProvider(input, reply.error.retry_at, message);
-    if (code === "provider_rate_limited") return waitUnknown(input, message);
+    const error = reply.error ?? { code: "provider_error", message: "The model gave no answer." };
+    if (hasQuotaEnded(error)) return waitForProvider(input, error);
+    const { code } = error;
+    const message = endSentence(error.message);
     if (code !== "context_too_long") return createFailure(code, message);
     if (stored.length <= 1 || tries >= CONTEXT_TRIES)
       return createFailure(code, `${message} It does not fit shortened either: take a model with a larger window.`);
@@ -78,16 +78,24 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
   }
 }
 
+const endSentence = (words: string): string => (/[.!?]$/.test(words) ? words : `${words}.`);
+
+type CallError = Pick<NonNullable<ModelReply["error"]>, "code" | "message" | "retry_at">;
+type Waiting = Pick<LoopInput, "execution" | "ports">;
+
+/** Whether the provider has refused a call because a quota is used up. */
+export const hasQuotaEnded = ({ code, retry_at }: CallError): boolean =>
+  retry_at !== undefined || code === "provider_rate_limited";
+
 /**
  * Handles a used-up quota as a wait and not as a failure: the execution goes back to the queue until then.
  * @returns how the execution ends when the wait would be too long.
  * @throws Problem 503 `waiting_for_provider`.
  */
-export function waitForProvider(
-  { execution, ports }: Pick<LoopInput, "execution" | "ports">,
-  until: number,
-  message: string,
-): Ending {
+export function waitForProvider(input: Waiting, { message: words, retry_at: until }: CallError): Ending {
+  const { execution, ports } = input;
+  const message = endSentence(words);
+  if (until === undefined) return waitUnknown(input, message);
   const wait = Math.max(0, until - ports.clock.now());
   const at = new Date(until).toISOString().replace(/\.\d+Z$/, "Z");
   const most = ports.providerWaitMs();
@@ -110,7 +118,7 @@ const MOST_WAIT_MS = HOUR_MS;
  * @returns how the execution ends when it has waited too long.
  * @throws Problem 503 `waiting_for_provider`.
  */
-function waitUnknown({ execution, ports }: LoopInput, message: string): Ending {
+function waitUnknown({ execution, ports }: Waiting, message: string): Ending {
   const most = ports.providerWaitMs();
   const left = most - execution.waitedMs;
   if (left <= 0)

@@ -9,7 +9,7 @@ import { isObject, membersOf } from "../../core/is-object.ts";
 import { jsonIn } from "../../core/json-reader.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { readBeginning } from "../../core/read-bounded.ts";
-import { waitForProvider } from "../ask.ts";
+import { hasQuotaEnded, waitForProvider } from "../ask.ts";
 import { sizeOf, tokensOf } from "../context.ts";
 import type { Ending } from "../execution.ts";
 import type { ModelReply } from "../model.ts";
@@ -92,9 +92,11 @@ export function createGateway(input: GatewayInput) {
         { ending: createFailure(error.code, error.message) },
         { kind: "provider", message: error.message },
       );
-    if (error?.retry_at === undefined) return;
+    if (!error || !hasQuotaEnded(error)) return;
+    // A rate that is limited for a moment: the program waits and tries again by itself.
+    if (error.retry_at === undefined && error.retryable) return;
     try {
-      end({ ending: waitForProvider(input, error.retry_at, error.message) }, createBusyFailure(error.message));
+      end({ ending: waitForProvider(input, error) }, createBusyFailure(error.message));
     } catch (wait) {
       if (!isProblem(wait)) throw wait;
       end({ wait }, createBusyFailure(error.message));

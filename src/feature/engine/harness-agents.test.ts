@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { membersOf } from "../../core/is-object.ts";
+import { readUntil } from "../../testing/attacks/waiting.ts";
 import { searchFiles, searchMemory } from "../../testing/container-bytes.ts";
 import { dockerForTests } from "../../testing/docker-image.ts";
 import { EXAMPLE, type ExampleAgents, startExampleAgents } from "../../testing/example-agents.ts";
@@ -233,6 +234,19 @@ isRun("a key that the provider refuses ends the turn at its first call, which op
   const run = await metered.run(await metered.pipeline({}, agent));
   expect(run).toMatchObject({ status: "failed", error: { code: "provider_auth", step_id: "work" } });
   expect(metered.models.requests.length - before).toBe(1);
+});
+
+isRun("a used-up quota without a time is a wait, not a call after the other", async () => {
+  const body = { error: { message: "Check your billing details", code: "insufficient_quota" } };
+  metered.models.answerBy(() => ({ kind: "status", status: 429, body }));
+  const before = metered.models.requests.length;
+  const started = { pipeline_id: await pipeline("works"), task_description: "it" };
+  const { id } = (await metered.call<{ id: string }>("POST", "/v1/runs", started)).body;
+  const read = async () => (await metered.call<{ waiting_reason: string | null }>("GET", `/v1/runs/${id}`)).body;
+  const { waiting_reason } = await readUntil(read, (run) => run.waiting_reason !== null);
+  expect(waiting_reason).toMatch(/billing details\. It does not say when it answers again, so it is asked again at/);
+  expect(metered.models.requests.length - before).toBe(1);
+  expect((await metered.call("POST", `/v1/runs/${id}/cancel`)).status).toBe(202);
 });
 
 test.skipIf(!docker || lacks("root, who reads the memory of others", isRoot))(
