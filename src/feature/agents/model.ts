@@ -83,7 +83,7 @@ const Prompt = t.String({ minLength: 1, maxLength: LIMITS.textCharacters, patter
 export type AgentChange = Record<string, unknown> & { prompt?: string };
 export type AgentCreate = AgentChange & { id: string; prompt: string };
 
-const SHOWN = "Shown by `GET /v1/agents/{id}`, so it may be sent back; it changes nothing.";
+const SHOWN = { description: "Shown by `GET /v1/agents/{id}`, so it may be sent back; it changes nothing." };
 
 /**
  * Request bodies for agents, made of the fields of agent files. Null clears a field.
@@ -95,9 +95,9 @@ export function agentBodies(fields: TObject) {
   );
   const change = { ...identity, ...clearing, prompt: t.Optional(Prompt) };
   const shown = Object.fromEntries(
-    Object.keys(AgentDetail.properties)
-      .filter((name) => !Object.hasOwn(change, name))
-      .map((name) => [name, t.Optional(t.Unknown({ description: SHOWN }))]),
+    Object.entries(AgentDetail.properties)
+      .filter(([name]) => !Object.hasOwn(change, name))
+      .map(([name, schema]) => [name, t.Optional(name === "config" ? t.Unknown(SHOWN) : { ...schema, ...SHOWN })]),
   );
   return {
     change: t.Unsafe<AgentChange>(t.Object({ ...change, ...shown }, { additionalProperties: false })),
