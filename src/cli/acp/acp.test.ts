@@ -181,6 +181,9 @@ describe("a session", () => {
     const first = prompt("All of it");
     await editor.until(id, () => editor.readText(id).includes("word0"));
     await expect(prompt("Now this")).rejects.toThrow(/is answering a prompt/);
+    await expect((await edit("endless")).prompt("word ".repeat(300_000))).rejects.toThrow(
+      /has 1499999 characters of text; at most 200000 fit\. Name large files/,
+    );
     await editor.agent.notify("session/cancel", { sessionId: id });
     expect(await first).toEqual({ stopReason: "cancelled" });
     expect(await prompt("And now?")).toEqual({ stopReason: "end_turn" });

@@ -3,6 +3,7 @@ import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { badRequest } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
 
 interface Prompt {
   message: string;
@@ -11,8 +12,8 @@ interface Prompt {
 }
 
 /**
- * @param cwd the folder that the editor has open. @throws Problem 400 for an empty prompt, or content of an unknown
- * kind.
+ * @param cwd the folder that the editor has open. @throws Problem 400 for an empty prompt, one with too much text, or
+ * content of an unknown kind.
  */
 export function readPrompt(blocks: readonly ContentBlock[], cwd: string): Prompt {
   const files: File[] = [];
@@ -43,6 +44,10 @@ export function readPrompt(blocks: readonly ContentBlock[], cwd: string): Prompt
   });
   const message = said.join("").trim();
   if (message === "" && files.length === 0) throw badRequest("The prompt is empty.");
+  if (message.length > LIMITS.textCharacters)
+    throw badRequest(
+      `The prompt has ${message.length} characters of text; at most ${LIMITS.textCharacters} fit. Name large files by their paths.`,
+    );
   return {
     message: message || "See what is attached.",
     files,
