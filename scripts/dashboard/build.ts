@@ -155,7 +155,8 @@ async function inlineScript(outputs: BuildArtifact[]): Promise<string> {
 /** The script of each page, as routes.ts imports it. */
 function pagesOf(scripts: string[]): Record<string, string> {
   const routes = readFileSync(join(WEB, "routes.ts"), "utf8");
-  const pages = [...routes.matchAll(/page\("([^"]+)", "[^"]+", \(\) => import\("([^"]+)\.tsx"\)/g)];
+  const pages = [...routes.matchAll(/definePage\("([^"]+)", "[^"]+", \(\) => import\("([^"]+)\.tsx"\)/g)];
+  if (pages.length === 0) throw new Error("no page is found in routes.ts");
   return Object.fromEntries(
     pages.map(([, address = "", file = ""]) => {
       const script = scripts.find((name) => name.replace(/-\w+\.js$/, "") === basename(file));

@@ -73,6 +73,10 @@ export const NOT_SHOWN: [reason: string, fields: RegExp][] = [
     "a secret: sealed, and never shown again",
     /\/(\w*password|\w*secret|\w*token|api_key|private_key|login|value|passphrase)$|^auth\/(login|logout|refresh|setup|2fa|oidc\/\{slug\}\/callback)|^mcp \/(env|headers)\//,
   ],
+  [
+    "of an agent as it was read: it may be sent back, and changes nothing",
+    /^agents \/(problems|rules|skills|source_file)(\/|$)/,
+  ],
   ["an address: refused where it is none", /\/(issuer|url|base_url|to|repository|endpoint|server)$/],
   [
     "for programs: no page shows it",

@@ -20,7 +20,7 @@ export function pagesOfTheDashboard(): { all: PageLine[]; admins: PageLine[] } {
   const source = readFileSync(join(WEB, "routes.ts"), "utf8");
   const lines = source
     .slice(source.indexOf("PAGES"))
-    .split(/\n {2}page\(/)
+    .split(/\n {2}definePage\(/)
     .slice(1);
   const all = lines.map((line) => {
     const [, path = "", title = "", file = ""] = /^\s*"([^"]+)",\s*"([^"]+)",\s*\(\) => import\("([^"]+)"\)/.exec(
