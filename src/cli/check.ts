@@ -1,4 +1,4 @@
-/** `skep check FILE…`: every problem of pipeline, agent and skill files, with file, line and column. Needs no server. */
+/** `skep check FILE…`: each problem of pipeline, agent and skill files, with file, line and column. Needs no server. */
 import type { Command } from "commander";
 import { loadApp } from "./load-app.ts";
 import { assertPath } from "./read-input.ts";

@@ -1,4 +1,4 @@
-/** The repository that `skep demo` works on: made on the spot, small, with a program, a test and something left to do. */
+/** The repository that `skep demo` works on: small, with a program, a test and something left to do. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Problem } from "../core/errors.ts";

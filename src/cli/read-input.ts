@@ -33,8 +33,9 @@ export async function readFile(path: string): Promise<File> {
   return new File([await Bun.file(path).arrayBuffer()], basename(path));
 }
 
-/** Reads what is to be sent from standard input. @throws Problem 422 `unreadable`. */
-export async function readInput(): Promise<File> {
+/** Reads a file that is to be sent; `-` reads standard input. @throws Problem 422 `unreadable`. */
+export async function readFileOrInput(path: string): Promise<File> {
+  if (path !== "-") return readFile(path);
   if (process.stdin.isTTY) throw unreadable("Nothing comes on standard input: pipe the file in.");
   return new File([await Bun.stdin.arrayBuffer()], "input");
 }

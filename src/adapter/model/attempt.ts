@@ -202,7 +202,7 @@ function failureIn(input: AttemptInput, seen: Seen, why: "aborted" | "timeout" |
   return undefined;
 }
 
-/** Turns calls that the model wrote as text into tool calls. Listeners are told that the text no longer counts. */
+/** Turns calls that the model wrote as text into tool calls, and withdraws that text from those who follow the reply. */
 function readTextCalls(input: AttemptInput, seen: Seen, parts: AssistantPart[]): AssistantPart[] {
   const { request, kind, textTools } = input;
   const isRead = textTools !== undefined || OWN_KINDS.has(kind);

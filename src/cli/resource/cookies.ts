@@ -1,7 +1,7 @@
 /** `skep cookies`: your sets of browser cookies, and the agents that receive them. Values are never shown. */
 import type { RowOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
-import { readFile, readInput } from "../read-input.ts";
+import { readFileOrInput } from "../read-input.ts";
 import { formatCount, timeText } from "../terminal/table.ts";
 import { type Answer, type Call, type Resource, verbMakers } from "./resource.ts";
 import { assertAgents, deleteVerb, listOf } from "./words.ts";
@@ -66,7 +66,7 @@ async function add(call: Pick<Call, "client" | "args" | "flags">): Promise<Answe
     throw badUsage("Standard input has no name: name the set with --name TEXT.");
   const agents = listOf(flags["grant"] ?? "");
   await assertAgents(client, agents);
-  const file = path === "-" ? await readInput() : await readFile(path);
+  const file = await readFileOrInput(path);
   const set = await client.upload<Item>(PATH, file, { name: flags["name"] ?? file.name.replace(/\.txt$/, "") });
   return agents.length > 0 ? grant(call, set, agents) : { json: set, text: textOf(set) };
 }

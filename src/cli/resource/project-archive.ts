@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { AnswerOf } from "../../api/types.ts";
 import { badUsage } from "../../core/errors.ts";
-import { assertFile, readFile, readInput, readSecret } from "../read-input.ts";
+import { assertFile, readFileOrInput, readSecret } from "../read-input.ts";
 import { formatCount } from "../terminal/table.ts";
 import { archiveName } from "./archive-name.ts";
 import { verbMakers } from "./resource.ts";
@@ -71,11 +71,7 @@ export const importVerb = actOnList("import", "create a project from an archive;
     const trusted = flags["trust"] ? "true" : undefined;
     const passphrase = env === undefined ? undefined : await readSecret("passphrase", { env });
     const fields = { name, access, trusted, passphrase };
-    const made = await client.upload<Imported>(
-      "/v1/project-imports",
-      file === "-" ? await readInput() : await readFile(file),
-      fields,
-    );
+    const made = await client.upload<Imported>("/v1/project-imports", await readFileOrInput(file), fields);
     const { project, tasks, job, notices } = made;
     const text = [
       `${project.name} is ${project.id}, open to ${project.access}`,

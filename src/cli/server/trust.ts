@@ -10,7 +10,7 @@ import { attempt } from "../../core/attempt.ts";
 
 const OTHERS = 0o077;
 
-/** Whether a file or folder belongs to this user, is closed to all others, and is no link. False if it cannot be seen. */
+/** Whether a file or folder belongs to this user, is closed to others, and is no link. False if it cannot be seen. */
 export function isPrivate(path: string, kind: "file" | "folder"): boolean {
   const found = attempt(() => lstatSync(path, { throwIfNoEntry: false }));
   if (!found || !(kind === "file" ? found.isFile() : found.isDirectory())) return false;

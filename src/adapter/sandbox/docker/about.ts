@@ -25,7 +25,7 @@ function networkWords(network: SandboxSpec["network"]): string {
   return hostWords(network, ", and project for what the project allows");
 }
 
-/** How many hosts of its list an agent is told. Of a longer list, it is told the first ones. */
+/** The most hosts of an allow-list that its agent reads; a longer list is cut after them. */
 const SHOWN_HOSTS = 40;
 
 /** @param more end of the sentence about names that stand for others. */
